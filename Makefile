@@ -1,0 +1,36 @@
+# Two commands set everything up on a machine with Python 3.11, make and a package registry:
+#   make try    asks the embedded model a question (no key, no server)
+#   make test   runs what CI runs
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= auto
+
+.PHONY: test try lint types contracts unit bench clean
+
+$(BIN)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[dev,local]'
+	touch $@
+
+test: lint types contracts unit
+
+lint: $(BIN)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(BIN)/.ready
+	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin -p jp.terminal -p jp.interrupt
+	$(BIN)/mypy --platform win32 -p jp.terminal -p jp.interrupt
+
+contracts: $(BIN)/.ready
+	$(BIN)/lint-imports
+
+unit: $(BIN)/.ready
+	$(BIN)/python -m pytest -n $(JOBS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,3 @@
+from jp.boot import main
+
+main()
