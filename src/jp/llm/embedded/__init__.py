@@ -1,0 +1,1 @@
+"""The embedded model: its catalogue, its installation, and the child process that runs it."""
