@@ -1,0 +1,1 @@
+"""Where conversations live: files, locks, journal, sessions, workspace."""

@@ -1,0 +1,349 @@
+"""One conversation: its two copies on disk read as one, its stream, configuration and metadata."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from jp.conversation import events, ids
+from jp.conversation.stream import NotEventsError, Stream
+from jp.storage import files, records
+from jp.storage.copies import Relation, events_path, relation
+from jp.storage.errors import UnreadableFileError, WriteError, reason_of
+from jp.storage.layout import BASE_CONFIG, EVENTS, JOURNAL, Place
+from jp.storage.metadata import FILE as METADATA
+from jp.storage.metadata import Metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from jp.storage.lock import Lock
+    from jp.storage.store import Store
+
+
+class Conversation:
+    """A conversation as it is now.
+
+    `notices` are sentences for the user: copies that differed, a journal that was recovered, files that were set aside.
+    `persisted` is False for one that leaves no trace (`--no-persist`).
+    """
+
+    def __init__(self, store: Store, conversation_id: str, place: Place, *, persisted: bool = True) -> None:
+        self.id = conversation_id
+        self.notices: list[str] = []
+        self.persisted = persisted
+        self.place = place
+        self.lock: Lock | None = None
+        self.broken: list[str] = []
+        self.diverged = False
+        self.store = store
+        self._stream: Stream | None = None
+        self._seen: list[tuple[int, int, int]] = []
+        self._metadata: Metadata | None = None
+        self._base_config: dict[str, Any] | None = None
+
+    def adopt(self, metadata: Metadata, base_config: dict[str, Any] | None) -> None:
+        """What a conversation that is not persisted is made of."""
+        self._metadata, self._base_config, self._stream = metadata, base_config, Stream()
+
+    # -- reading
+
+    @property
+    def path(self) -> str:
+        """Its directory, the durable one where there is one; empty when it is not persisted."""
+        return self.place.existing[0] if self.place.existing else ""
+
+    @property
+    def local(self) -> bool:
+        """Whether the project has no copy of it."""
+        return self.place.projection is None
+
+    @property
+    def stream(self) -> Stream:
+        """Its events, those of an unfinished turn included. Raises `UnreadableFileError`."""
+        if self._stream is None:
+            self._stream = self._load()
+        return self._stream
+
+    @property
+    def metadata(self) -> Metadata:
+        """Its metadata, of the copy that was written last. Raises `UnreadableFileError` when no copy can be read."""
+        if self._metadata is None:
+            self._metadata = self._read_metadata()
+        return self._metadata
+
+    @property
+    def title(self) -> str | None:
+        """Its title."""
+        return self.metadata.title
+
+    @property
+    def base_config(self) -> dict[str, Any] | None:
+        """The configuration at its creation, as a partial config; None when it says none.
+
+        Raises `UnreadableFileError`.
+        """
+        if self._base_config is None:
+            for folder in self.place.existing:
+                path = os.path.join(folder, BASE_CONFIG)
+                try:
+                    self._base_config = msgspec.json.decode(files.read(path), type=dict[str, Any])
+                except FileNotFoundError:
+                    continue
+                except ValueError as error:
+                    raise UnreadableFileError(path, str(error)) from error
+                return self._base_config
+            self._base_config = self._first_delta()
+        return self._base_config
+
+    def config_deltas(self) -> list[dict[str, Any]]:
+        """What changed of the configuration since, oldest first."""
+        found = [one.delta for one in self.stream.events("config_delta") if isinstance(one, events.ConfigDelta)]
+        # Without a base_config.json the first delta, at the very beginning, is the base.
+        return found[1:] if not self._has_base_file() and self._first_delta() is not None else found
+
+    def _has_base_file(self) -> bool:
+        return not self.persisted or any(
+            os.path.exists(os.path.join(folder, BASE_CONFIG)) for folder in self.place.existing
+        )
+
+    def _first_delta(self) -> dict[str, Any] | None:
+        if len(self.stream) and self.stream.type(0) == "config_delta":
+            first = self.stream.event(0)
+            return first.delta if isinstance(first, events.ConfigDelta) else None
+        return None
+
+    def changed(self) -> bool:
+        """Whether somebody wrote the events since they were read."""
+        return self._stream is not None and self._seen != self._stats()
+
+    def forget(self) -> None:
+        """Reads everything again when it is next needed."""
+        self._stream = self._metadata = self._base_config = None
+        self.broken, self.diverged = [], False
+        self.place = self.store.place(self.id)
+
+    def _stats(self) -> list[tuple[int, int, int]]:
+        found = []
+        for folder in self.place.existing:
+            try:
+                one = os.stat(events_path(folder))
+                found.append((one.st_ino, one.st_size, one.st_mtime_ns))
+            except OSError:
+                found.append((0, 0, 0))
+        return found
+
+    def journal_path(self) -> str | None:
+        """Where its journal is, if it has a durable copy."""
+        return os.path.join(self.place.durable, JOURNAL) if self.place.durable else None
+
+    def read_journal(self) -> records.Recovered | None:
+        """What an unfinished turn left or is just writing; None when there is nothing."""
+        path = self.journal_path()
+        try:
+            return records.parse(files.read(path)) if path else None
+        except FileNotFoundError:
+            return None
+
+    def _load(self) -> Stream:
+        # The journal first: should its turn end meanwhile, its events are in the file that is read after it.
+        journal = self.read_journal()
+        self._seen = self._stats()
+        stream = self._resolve()
+        if journal is not None and (journal.events or journal.damaged):
+            self._overlay(stream, journal)
+        return stream
+
+    def _overlay(self, stream: Stream, journal: records.Recovered) -> None:
+        from jp.storage.recovery import matches
+
+        if matches(stream.data, journal.base):
+            for raw in journal.events:
+                stream.append_raw(raw)
+
+    def _resolve(self) -> Stream:
+        """The events of the copy that counts; notes copies that are broken or diverge."""
+        self.broken, self.diverged = [], False
+        order = sorted(self.place.existing, key=self._size, reverse=True)
+        chosen: Stream | None = None
+        failure: UnreadableFileError | None = None
+        for folder in order:
+            path = events_path(folder)
+            try:
+                if chosen is None:
+                    chosen = Stream(files.read(path))
+                    continue
+                how = relation(chosen, path)
+                if how is Relation.AHEAD:
+                    chosen = Stream(files.read(path))
+                elif how is Relation.DIVERGED:
+                    self.diverged = True
+                    if folder == self.place.durable:
+                        chosen = Stream(files.read(path))
+            except FileNotFoundError:
+                continue
+            except (NotEventsError, UnreadableFileError) as error:
+                self.broken.append(path)
+                failure = error if isinstance(error, UnreadableFileError) else UnreadableFileError(path, error.message)
+                self.notices.append(f"{failure.message}; the other copy is used")
+        if chosen is not None:
+            return chosen
+        if failure is not None:
+            del self.notices[-len(self.broken) :]
+            raise failure
+        return Stream()
+
+    @staticmethod
+    def _size(folder: str) -> int:
+        try:
+            return os.stat(events_path(folder)).st_size
+        except OSError:
+            return -1
+
+    def _read_metadata(self) -> Metadata:
+        paths = [os.path.join(folder, METADATA) for folder in self.place.existing]
+        if len(paths) == 2 and _mtime(paths[1]) > _mtime(paths[0]):
+            paths.reverse()
+        failure: UnreadableFileError | None = None
+        for path in paths:
+            try:
+                return Metadata.parse(files.read(path))
+            except FileNotFoundError:
+                continue
+            except ValueError as error:
+                failure = UnreadableFileError(path, f"not JSON as it should be: {error}")
+            except UnreadableFileError as error:
+                failure = error
+        if failure is not None:
+            raise failure
+        return Metadata()
+
+    # -- writing
+
+    def set_title(self, title: str | None) -> None:
+        """Gives it a title; its directories are renamed after it. Raises `LockedError`, `WriteError`."""
+
+        def change(metadata: Metadata) -> None:
+            metadata.title = title
+
+        with self._locked():
+            self.edit_metadata(change)
+            self._rename(ids.dirname(self.id, title))
+
+    def set_labels(self, labels: Mapping[str, Sequence[str]]) -> None:
+        """Replaces its labels. Raises `WriteError`."""
+        self.edit_metadata(lambda metadata: setattr(metadata, "labels", labels))
+
+    def set_time(self, name: str, moment: datetime | None) -> None:
+        """Sets `last_activated_at`, `pinned_at`, `archived_at` or `expires_at`, or removes it. Raises `WriteError`."""
+        self.edit_metadata(lambda metadata: metadata.set_time(name, moment))
+
+    def edit_metadata(self, change: Any) -> None:
+        """Reads the metadata, lets `change` work on it, and writes it to every copy."""
+        if not self.persisted:
+            change(self.metadata)
+            return
+        self._metadata = None
+        try:
+            metadata = self.metadata
+        except UnreadableFileError as error:
+            aside = files.set_aside(str(error.metadata["path"]))
+            self.notices.append(f"{error.message}; it was set aside as {aside}")
+            metadata = self._metadata = Metadata()
+        change(metadata)
+        for folder in self.place.existing:
+            files.write_atomic(os.path.join(folder, METADATA), metadata.encode())
+
+    def ensure_durable(self) -> str:
+        """Its directory in the user's place, made from the project's copy when missing.
+
+        Raises `MissingHomeError`, `WriteError`.
+        """
+        if self.place.durable is None:
+            assert self.place.projection is not None
+            root = self.store.durable_root(archived=self.place.archived)
+            self.place.durable = copy_directory(self.place.projection, root, os.path.basename(self.place.projection))
+            # The copy is as old as what it copies, so the newer metadata still counts.
+            self._seen = self._stats()
+        return self.place.durable
+
+    def write_events(self, pieces: Sequence[bytes | memoryview]) -> None:
+        """Replaces `events.json` in every copy. A copy that can't be read is set aside first. Raises `WriteError`."""
+        for folder in self.place.existing:
+            path = events_path(folder)
+            if path in self.broken:
+                self.notices.append(f"{path} can't be read; it was set aside as {files.set_aside(path)}")
+                self.broken.remove(path)
+            files.write_atomic(path, pieces)
+        self._seen = self._stats()
+
+    def _locked(self) -> Any:
+        from contextlib import nullcontext
+
+        if not self.persisted or (self.lock is not None and self.lock.held):
+            return nullcontext()
+        return self.store.lock(self.id)
+
+    def _rename(self, name: str) -> None:
+        for attribute in ("durable", "projection"):
+            old = getattr(self.place, attribute)
+            if old is None or os.path.basename(old) == name:
+                continue
+            new = os.path.join(os.path.dirname(old), name)
+            try:
+                os.rename(old, new)
+                files.sync_directory(os.path.dirname(old))
+            except OSError as error:
+                raise WriteError(old, reason_of(error)) from error
+            setattr(self.place, attribute, new)
+
+
+def copy_directory(source: str, root: str, name: str) -> str:
+    """A copy of a conversation's directory, there as a whole or not at all. Raises `WriteError`."""
+    files.make_directory(root, 0o700)
+    target = os.path.join(root, name)
+    staging = os.path.join(root, files.temp_name(name))
+    try:
+        shutil.copytree(source, staging, symlinks=True, ignore=lambda _, names: [n for n in names if skipped(n)])
+        # A copy of a read-only directory must still be one that can be written to.
+        os.chmod(staging, 0o700)
+        for folder, _, names in os.walk(staging):
+            for one in names:
+                _sync(os.path.join(folder, one))
+            files.sync_directory(folder)
+        os.rename(staging, target)
+        files.sync_directory(root)
+    except (OSError, shutil.Error) as error:
+        shutil.rmtree(staging, ignore_errors=True)
+        reason = reason_of(error)
+        raise WriteError(target, reason) from error
+    return target
+
+
+def skipped(name: str) -> bool:
+    """Whether a file belongs to one copy alone: temps of dead writers, and the journal."""
+    return files.is_temp(name) or name == JOURNAL
+
+
+def _sync(path: str) -> None:
+    if os.path.islink(path) or not os.path.isfile(path):
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _mtime(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return -1
+
+
+__all__ = ["EVENTS", "Conversation", "copy_directory"]

@@ -1,0 +1,180 @@
+"""Whole files, replaced so that a reader and a crash see the old content or the new, never half of either.
+
+What does not work: writing in place (a full disk or a kill leaves a cut file), a temp file with a fixed name (two
+writers share it: most reads fail), and no fsync (after a power cut the new name can point to nothing). Hence: unique
+temp in the same directory, write, fsync, rename, fsync of the directory.
+"""
+
+import os
+import stat
+
+from jp.storage.errors import UnreadableFileError, WriteError, reason_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Piece = bytes | memoryview
+
+_AT_ONCE = 8 << 20
+_serial = 0
+
+
+def read(path: str) -> bytes:
+    """The content of `path`. Raises `FileNotFoundError`, and `UnreadableFileError` for everything else."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnreadableFileError(path, reason_of(error)) from error
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise UnreadableFileError(path, "not a regular file")
+        with open(fd, "rb", buffering=0, closefd=False) as file:
+            return file.readall()
+    except OSError as error:
+        raise UnreadableFileError(path, reason_of(error)) from error
+    finally:
+        os.close(fd)
+
+
+def chunks(path: str, size: int = 1 << 20) -> "Iterator[bytes]":
+    """The content of `path` in pieces of at most `size` bytes. Raises like `read`."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while piece := file.read(size):
+                yield piece
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnreadableFileError(path, reason_of(error)) from error
+
+
+def write_all(fd: int, pieces: "Iterable[Piece]") -> None:
+    """Writes every byte; raises `OSError` as the system reports it."""
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            view = view[os.write(fd, view[:_AT_ONCE]) :]
+
+
+def temp_name(name: str) -> str:
+    """A name beside `name` that no other writer uses."""
+    global _serial
+    _serial += 1
+    return f".{name}.{os.getpid()}-{_serial}-{os.urandom(3).hex()}.tmp"
+
+
+def is_temp(name: str) -> bool:
+    """Whether a file of this name is one that `temp_name` gave."""
+    if not (name.startswith(".") and name.endswith(".tmp")):
+        return False
+    parts = name[1:-4].rpartition(".")[2].split("-")
+    return len(parts) == 3 and parts[0].isdigit() and parts[1].isdigit() and len(parts[2]) == 6
+
+
+def write_atomic(path: str, pieces: "bytes | Iterable[Piece]") -> None:
+    """Replaces the content of `path`, or makes the file.
+
+    A symbolic link stays one, and the file keeps its mode. When this raises `WriteError`, or the process dies anywhere
+    in here, the old content is still there.
+    """
+    path = os.path.realpath(path) if os.path.islink(path) else path
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, temp_name(name))
+    try:
+        mode = _mode(path)
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                if mode is not None:
+                    os.fchmod(fd, mode)
+                write_all(fd, [pieces] if isinstance(pieces, bytes) else pieces)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            os.replace(temp, path)
+        except BaseException:
+            discard(temp)
+            raise
+        sync_directory(folder)
+    except OSError as error:
+        raise WriteError(path, reason_of(error)) from error
+
+
+def _mode(path: str) -> int | None:
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def sync_directory(folder: str) -> None:
+    """Makes renames and removals in `folder` durable. File systems that can't are left alone."""
+    fd = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        import errno
+
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(fd)
+
+
+def discard(path: str) -> None:
+    """Removes a file that nobody needs; one that can't be removed is left."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def sweep(folder: str) -> None:
+    """Removes temps that dead writers left in `folder`. Only for who holds the lock that guards it."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        if is_temp(name):
+            discard(os.path.join(folder, name))
+
+
+def set_aside(path: str) -> str:
+    """Renames a file out of the way, never over another one; returns the new path. Raises `WriteError`."""
+    n = 0
+    while True:
+        target = f"{path}.aside" if not n else f"{path}.aside-{n}"
+        if not os.path.lexists(target):
+            break
+        n += 1
+    try:
+        os.rename(path, target)
+        sync_directory(os.path.dirname(path))
+    except OSError as error:
+        raise WriteError(path, reason_of(error)) from error
+    return target
+
+
+def make_directory(path: str, mode: int = 0o777) -> None:
+    """Makes `path` and what is missing above it, durably. Raises `WriteError`."""
+    missing: list[str] = []
+    at = path
+    while not os.path.isdir(at) and at not in missing:
+        missing.append(at)
+        at = os.path.dirname(at)
+    try:
+        for one in reversed(missing):
+            try:
+                os.mkdir(one, mode)
+            except FileExistsError:
+                continue
+            sync_directory(os.path.dirname(one))
+        if not os.path.isdir(path):
+            raise NotADirectoryError(20, os.strerror(20), path)
+    except OSError as error:
+        raise WriteError(path, reason_of(error)) from error
