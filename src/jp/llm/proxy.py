@@ -1,0 +1,76 @@
+"""Which proxy an address is reached through: the environment's say, as curl, Python and Go read it; pure.
+
+`HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY` in either case (lower case wins), `NO_PROXY` with host names, domain
+suffixes, `host:port`, addresses, networks and `*`. Loopback is never proxied: the models of this machine are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from jp.llm.address import Address, parse
+from jp.llm.errors import BadAddressError
+
+
+def proxy_for(target: Address, environ: Mapping[str, str]) -> Address | None:
+    """The proxy for `target`, or None. Raises BadAddressError, which names the variable."""
+    for name in (f"{target.scheme}_proxy", "all_proxy"):
+        for variable in (name, name.upper()):
+            value = environ.get(variable, "").strip()
+            if variable == "HTTP_PROXY" and "REQUEST_METHOD" in environ:
+                continue  # under CGI this variable is a request header, that is, a stranger's
+            if value:
+                return None if _bypassed(target, environ) else _proxy(value, variable)
+    return None
+
+
+def _proxy(value: str, variable: str) -> Address:
+    if "://" not in value:
+        value = f"http://{value}"
+    scheme = value.partition("://")[0].lower()
+    if scheme != "http":
+        raise BadAddressError(
+            f"the proxy in {variable} has the scheme {scheme}://, and JP speaks to http:// proxies only",
+            hints=["Use an HTTP proxy, or name this host in NO_PROXY."],
+        )
+    return parse(value, name=f"the proxy in {variable}")
+
+
+def _bypassed(target: Address, environ: Mapping[str, str]) -> bool:
+    if loopback(target.host):
+        return True
+    listed = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
+    return any(_matches(entry.strip().lower(), target) for entry in listed.split(","))
+
+
+def loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    return host in ("localhost", "::1") or host.endswith(".localhost") or _dotted(host, "127.")
+
+
+def _dotted(host: str, start: str) -> bool:
+    return host.startswith(start) and host.replace(".", "").isdecimal()
+
+
+def _matches(entry: str, target: Address) -> bool:
+    if not entry:
+        return False
+    if entry == "*":
+        return True
+    if "/" in entry:
+        return _in_network(target.host, entry)
+    if entry.count(":") == 1:
+        entry, _, port = entry.partition(":")
+        if port != str(target.port):
+            return False
+    entry = entry.strip("[]").removeprefix("*").removeprefix(".")
+    return target.host == entry or target.host.endswith("." + entry)
+
+
+def _in_network(host: str, network: str) -> bool:
+    import ipaddress
+
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""Servers on a real socket for tests: scripted models, replayed recordings and plain misbehaviour."""
