@@ -1,0 +1,274 @@
+"""One file, pipe or terminal that is printed to: its queue, in order, and what of it has been written.
+
+Two channels on the same terminal share one device, so that chrome and reply appear in the order they were written.
+Nothing here blocks, and nothing here is called by two threads.
+"""
+
+from collections import deque
+
+from jp.terminal.line import Line
+from jp.terminal.pace import Pace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from jp.terminal.escapes import Strip
+    from jp.terminal.sink import FdSink, MemorySink
+    from jp.terminal.target import Target
+
+PIECE = 65536  # characters: nothing bigger is filtered, encoded or joined in one call
+ROUND = 262144  # bytes written before other devices and messages get their turn
+RETRY_SECS = 0.005  # a terminal may poll as writable and still refuse
+
+
+class Entry:
+    """A piece of text for one target. `fresh`: on a line of its own. `delay`: seconds a character, typewriter."""
+
+    __slots__ = ("delay", "fresh", "target", "text")
+
+    def __init__(self, target: "Target", text: str, fresh: bool = False, delay: float = 0.0) -> None:
+        self.target = target
+        self.text = text
+        self.fresh = fresh
+        self.delay = delay
+
+
+class Device:
+    """The queue of one device. `filters` take from a target's text what its channel cannot carry."""
+
+    __slots__ = (
+        "_inflight",
+        "_offset",
+        "_pace",
+        "_pace_target",
+        "_parked",
+        "_pending",
+        "_typed",
+        "accepted",
+        "blocked",
+        "dead",
+        "done",
+        "filters",
+        "held",
+        "line",
+        "max_latency",
+        "queue",
+        "ready",
+        "retry_at",
+        "sink",
+        "targets",
+        "urgent",
+    )
+
+    def __init__(
+        self, sink: "FdSink | MemorySink", targets: "tuple[Target, ...]", filters: "dict[Target, Strip]"
+    ) -> None:
+        self.sink = sink
+        self.targets = targets
+        self.filters = filters
+        self.line = Line(keep=sink.terminal)
+        self.queue: deque[Entry] = deque()
+        self.urgent: deque[Entry] = deque()  # the prompt's own drawing while the terminal is lent
+        self.accepted = 0  # entries taken
+        self.done = 0  # entries written or given up
+        self.held = 0  # lends outstanding
+        self.dead = False
+        self.blocked = False  # the last write found no room
+        self.ready = False  # poll has said so since
+        self.retry_at = 0.0
+        self.max_latency: float | None = None
+        self._pending: deque[tuple[Target, memoryview]] = deque()
+        self._offset = 0
+        self._parked: list[tuple[Target, memoryview]] = []  # what a lend found half way out
+        self._inflight = 0  # entries that are pending
+        self._pace = Pace()
+        self._pace_target: Target = targets[0]
+        self._typed = 0  # characters of paced entries in the queue
+
+    def push(self, entry: Entry, *, urgent: bool = False) -> None:
+        """Queue an entry, in pieces when it is long."""
+        if self.dead:
+            return
+        queue = self.urgent if urgent else self.queue
+        before = len(queue)
+        if len(entry.text) <= PIECE:
+            queue.append(entry)
+        else:
+            for start in range(0, len(entry.text), PIECE):
+                piece = entry.text[start : start + PIECE]
+                queue.append(Entry(entry.target, piece, entry.fresh and not start, entry.delay))
+        if not urgent:
+            self.accepted += len(queue) - before
+            self._typed += len(entry.text) if entry.delay > 0 else 0
+
+    def push_raw(self, target: "Target", data: bytes) -> None:
+        """Append bytes to what is being written, unfiltered and uncounted: the status line, what a lend needs."""
+        if data and not self.dead:
+            self._pending.append((target, memoryview(data)))
+
+    def hasten(self) -> None:
+        """Typewriter text that has been taken is no longer paced."""
+        if self._typed:
+            for entry in self.queue:
+                entry.delay = 0.0
+            self._typed = 0
+        self._pace.hasten()
+
+    def hold(self) -> None:
+        """Write nothing but the prompt's own drawing until as many releases; what is half way out waits too."""
+        self.held += 1
+        if self.held == 1 and self._pending:
+            target, data = self._pending.popleft()
+            self._parked = [(target, data[self._offset :]), *self._pending]
+            self._pending.clear()
+            self._offset = 0
+            self.blocked = False
+
+    def release(self) -> bool:
+        """End one hold; True when it was the last one."""
+        if self.held > 1:
+            self.held -= 1
+            return False
+        while self.urgent:
+            self._gather(self.urgent)
+        self.held = 0
+        self._pending.extend(self._parked)
+        self._parked = []
+        return True
+
+    @property
+    def drained(self) -> bool:
+        """Whether nothing is left to write, held back or not."""
+        return self.dead or not (self._pending or self._parked or self.urgent or self.queue or self._pace)
+
+    @property
+    def pending(self) -> bool:
+        """Whether bytes are half way out."""
+        return bool(self._pending or self._parked or self.urgent)
+
+    def starts_now(self, now: float) -> bool:
+        """Whether `advance` would put new text on the device now."""
+        if self.dead or (self.blocked and not self.ready):
+            return False
+        if self._pending or self.urgent:
+            return True
+        if self.held:
+            return False
+        return self._pace.due <= now if self._pace else bool(self.queue)
+
+    def next_due(self, now: float) -> float | None:
+        """When there is something to do here though nobody posts and nothing polls as ready, in clock seconds."""
+        if self.dead:
+            return None
+        if self._pending or self.urgent:
+            return self.retry_at if self.blocked else now
+        if self.held or not (self.queue or self._pace):
+            return None
+        return self._pace.due if self._pace else now
+
+    def advance(self, now: float) -> bool:
+        """Write what can be written now, at most a round; whether there is more to do at once. Raises OSError."""
+        written = 0
+        while written < ROUND:
+            if not self._pending and not self._fill(now):
+                return False
+            target, data = self._pending[0]
+            taken = self.sink.write(target, data[self._offset :])
+            if not taken:
+                self.retry_at = now + RETRY_SECS if self.blocked else now
+                self.blocked = True
+                return False
+            self.blocked = False
+            written += taken
+            self._offset += taken
+            if self._offset >= len(data):
+                self._pending.popleft()
+                self._offset = 0
+                if not self._pending:
+                    self._settle()
+        return True
+
+    def kill(self) -> None:
+        """Nobody reads this any more: forget what is queued and what comes."""
+        self.dead = True
+        self.blocked = False
+        self.queue.clear()
+        self.urgent.clear()
+        self._pending.clear()
+        self._parked.clear()
+        self._pace.clear()
+        self._offset = self._inflight = self._typed = 0
+        self.done = self.accepted
+
+    def _settle(self) -> None:
+        self.done += self._inflight
+        self._inflight = 0
+
+    def _fill(self, now: float) -> bool:
+        """Turn queued entries into pending bytes; whether there are any now."""
+        while not self._pending:
+            if self.urgent:
+                self._gather(self.urgent)
+            elif self.held:
+                return False
+            elif self._pace:
+                if self._pace.due > now:
+                    return False
+                self._type(now)
+            elif not self.queue:
+                return False
+            elif self.queue[0].delay > 0:
+                entry = self.queue.popleft()
+                self._typed -= len(entry.text)
+                self._pace_target = entry.target
+                self._pace.start(entry.text, entry.delay, now)
+            else:
+                self._gather(self.queue)
+            if not self._pending and not self._pace:
+                self._settle()  # all of it was escapes that the channel cannot carry
+        return True
+
+    def _type(self, now: float) -> None:
+        self._encode(self._pace_target, self._pace.take(now, self._typed, self.max_latency), fresh=False)
+        if not self._pace:
+            self._inflight += 1
+
+    def _gather(self, queue: "deque[Entry]") -> None:
+        """Join neighbours of one target into one piece."""
+        parts: list[str] = []
+        size = 0
+        target, fresh = queue[0].target, queue[0].fresh
+        while queue and size < PIECE:
+            entry = queue[0]
+            if entry.delay > 0 or entry.target is not target or (parts and entry.fresh):
+                break
+            queue.popleft()
+            self._inflight += queue is self.queue
+            size += len(entry.text)
+            parts.append(entry.text)
+        self._encode(target, "".join(parts), fresh=fresh)
+
+    def _encode(self, target: "Target", text: str, *, fresh: bool) -> None:
+        strip = self.filters.get(target)
+        if strip is not None:
+            text = strip.feed(text)
+        if not text:
+            return
+        if not self.held:  # what a prompt draws is gone when it ends
+            if fresh and self.line.is_open:
+                text = "\n" + text
+            self.line.feed(text)
+        self._pending.append((target, memoryview(encode(text, self.sink.terminal))))
+
+
+def encode(text: str, terminal: bool) -> bytes:
+    """UTF-8. What came in as undecodable bytes goes out as it came, except to a terminal."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        pass
+    if not terminal:
+        try:
+            return text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            pass
+    return text.encode("utf-8", "replace")

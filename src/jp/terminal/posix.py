@@ -1,0 +1,194 @@
+"""Terminals and waiting on POSIX systems.
+
+Writing to a terminal without ever blocking: poll alone does not do it, because a terminal with one free byte polls as
+writable and then blocks a longer write until somebody reads (and Ctrl-S may come between the two). `O_NONBLOCK` on the
+inherited descriptor does not do it either: the flag belongs to the open file description, which the shell and every
+other process on the terminal share. So the terminal is opened a second time, by name: that description is ours alone.
+"""
+
+import errno
+import os
+import select
+import stat
+import sys
+import time
+
+assert sys.platform != "win32"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+TERMINAL = "/dev/tty"
+TERM_EXPECTED = True
+PIPE_CHUNK = min(4096, select.PIPE_BUF)  # POSIX: a pipe that polls as writable takes this much at once
+POLLABLE = True
+_POLL_REFUSES_TERMINALS = sys.platform == "darwin"
+_SWEEP_SECS = 1.0
+
+
+def open_terminal(path: str = TERMINAL) -> tuple[int, int]:
+    """The controlling terminal for reading and writing, as (input, output), here one descriptor.
+
+    Raises OSError; ENXIO means that the process has none.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    if not os.isatty(fd):
+        os.close(fd)
+        raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY), path)
+    return fd, fd
+
+
+def is_terminal(fd: int) -> bool:
+    """Whether the descriptor itself is a terminal; a closed one is not."""
+    return os.isatty(fd)
+
+
+def prepare(fd: int) -> None:
+    """Nothing to switch on: terminals here take escapes as they are."""
+
+
+def controls(fd: int) -> bool:
+    """Whether `fd` is the controlling terminal of this process."""
+    try:
+        os.tcgetpgrp(fd)
+    except OSError:
+        return False
+    return True
+
+
+def foreground(fd: int) -> bool | None:
+    """Whether our process group is the terminal's foreground; None where `fd` does not control our jobs."""
+    try:
+        return os.tcgetpgrp(fd) == os.getpgrp()
+    except OSError:
+        return None
+
+
+def size(fd: int) -> tuple[int, int] | None:
+    """(columns, lines) of a terminal, None if it does not know (a fresh pty says 0 by 0)."""
+    try:
+        columns, lines = os.get_terminal_size(fd)
+    except OSError:
+        return None
+    return (columns, lines) if columns > 0 and lines > 0 else None
+
+
+def identity(fd: int) -> tuple[int, int] | None:
+    """Equal for descriptors of the same file, pipe or terminal; None for a closed one."""
+    try:
+        found = os.fstat(fd)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def writable(fd: int) -> bool:
+    """Whether a small write would be taken right now (a broken pipe counts: the write will say so)."""
+    try:
+        return bool(select.select([], [fd], [], 0)[1])
+    except (OSError, ValueError):
+        return True
+
+
+def private_writer(fd: int) -> int | None:
+    """A non-blocking descriptor of our own for the terminal behind `fd`; None where it cannot be opened by name."""
+    flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    if controls(fd):
+        try:
+            return os.open(TERMINAL, flags)
+        except OSError:
+            pass
+    try:
+        found = os.fstat(fd)
+        own = os.open(os.ttyname(fd), flags)
+    except OSError:
+        return None
+    opened = os.fstat(own)
+    if (opened.st_dev, opened.st_ino) == (found.st_dev, found.st_ino):
+        return own
+    os.close(own)  # a name of another mount namespace
+    return None
+
+
+def open_device(fd: int) -> int:
+    """Open the terminal behind `fd` by its own name, for both directions. Raises OSError."""
+    return os.open(os.ttyname(fd), os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+
+
+class Waiter:
+    """Waits until woken, until a deadline, or until a watched descriptor takes bytes or loses its reader."""
+
+    __slots__ = ("_masks", "_poll", "_wake_in", "_wake_out", "awake")
+
+    def __init__(self) -> None:
+        self._wake_in, self._wake_out = os.pipe()
+        os.set_blocking(self._wake_in, False)
+        os.set_blocking(self._wake_out, False)
+        self._poll = select.poll()
+        self._poll.register(self._wake_in, select.POLLIN)
+        self._masks: dict[int, int] = {}
+        self.awake = False
+
+    def wake(self) -> None:
+        """End the wait, now or the next one; from any thread, never blocks."""
+        if self.awake:
+            return
+        self.awake = True
+        try:
+            os.write(self._wake_out, b"\0")
+        except OSError:
+            pass  # full: it is awake
+
+    def wait(self, timeout: float | None, watched: "Mapping[int, bool]") -> "Iterable[tuple[int, bool]]":
+        """Wait; `watched` maps a descriptor to whether room for writing ends the wait as well.
+
+        Returns (descriptor, broken) of those that are ready. What was posted before `awake` is false is seen by the
+        caller after this returns.
+        """
+        ready = self._select(timeout, watched) if _POLL_REFUSES_TERMINALS else self._polled(timeout, watched)
+        try:
+            os.read(self._wake_in, 4096)
+        except OSError:
+            pass
+        self.awake = False
+        return ready
+
+    def _polled(self, timeout: float | None, watched: "Mapping[int, bool]") -> list[tuple[int, bool]]:
+        masks = {fd: select.POLLOUT if room else 0 for fd, room in watched.items()}
+        if masks != self._masks:
+            for fd in self._masks.keys() - masks.keys():
+                self._poll.unregister(fd)
+            for fd, mask in masks.items():
+                self._poll.register(fd, mask)
+            self._masks = masks
+        found = self._poll.poll(None if timeout is None else max(0, timeout * 1000))
+        broken = select.POLLERR | select.POLLHUP | select.POLLNVAL
+        return [(fd, bool(event & broken)) for fd, event in found if fd != self._wake_in]
+
+    def _select(self, timeout: float | None, watched: "Mapping[int, bool]") -> list[tuple[int, bool]]:
+        """For a kernel whose poll refuses terminals: select, and poll looks after the pipes once a second."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        wanting = [fd for fd, room in watched.items() if room]
+        while True:
+            left = _SWEEP_SECS if deadline is None else max(0.0, min(_SWEEP_SECS, deadline - time.monotonic()))
+            woken, ready, _ = select.select([self._wake_in], wanting, [], left if watched else timeout)
+            broken = self._sweep(watched)
+            if woken or ready or broken or not watched or (deadline is not None and time.monotonic() >= deadline):
+                return [(fd, fd in broken) for fd in {*ready, *broken}]
+
+    def _sweep(self, watched: "Mapping[int, bool]") -> set[int]:
+        pipes = select.poll()
+        for fd in watched:
+            try:
+                if stat.S_ISFIFO(os.fstat(fd).st_mode) or stat.S_ISSOCK(os.fstat(fd).st_mode):
+                    pipes.register(fd, 0)
+            except OSError:
+                return {fd}
+        return {fd for fd, event in pipes.poll(0) if event & (select.POLLERR | select.POLLHUP)}
+
+    def close(self) -> None:
+        """Give the wake-up pipe back; nobody may wait any more."""
+        self.awake = True
+        os.close(self._wake_in)
+        os.close(self._wake_out)

@@ -1,0 +1,76 @@
+"""The controlling terminal: where prompts are drawn and answered, whatever is redirected (RFD 104, "Promptability").
+
+Opening it costs microseconds, so the probe is made once, eagerly, by every run; its failure is silent.
+"""
+
+import os
+
+from jp.terminal import system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+TERMINAL = system.TERMINAL
+is_terminal = system.is_terminal
+size = system.size
+
+
+class Tty:
+    """The controlling terminal, open for both directions for as long as the process lives.
+
+    `fd` is read from, `out_fd` written to (one descriptor on POSIX).
+    """
+
+    __slots__ = ("_lock_fd", "fd", "out_fd")
+
+    def __init__(self, fd: int, out_fd: int) -> None:
+        self.fd = fd
+        self.out_fd = out_fd
+        self._lock_fd: int | None = None
+
+    def foreground(self) -> bool:
+        """Whether we may read: our process group is the terminal's foreground. A lost terminal says no."""
+        return bool(system.foreground(self.fd))
+
+    def size(self) -> tuple[int, int] | None:
+        """(columns, lines), None where the terminal does not know."""
+        return system.size(self.fd)
+
+    def lock_fd(self) -> int | None:
+        """A descriptor to `flock` for one question at a time on this terminal, over processes too; None without one.
+
+        `/dev/tty` will not do: it is one inode for all terminals of the system.
+        """
+        if self._lock_fd is None:
+            try:
+                self._lock_fd = system.open_device(self.fd)
+            except OSError:
+                return None
+        return self._lock_fd
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        for fd in {self.fd, self.out_fd, self._lock_fd} - {None}:
+            try:
+                os.close(fd)  # type: ignore[arg-type]
+            except OSError:
+                pass
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def probe(path: str = TERMINAL) -> Tty | None:
+    """Open the controlling terminal for reading and writing; None when it does not open for both.
+
+    `path` is for tests; on Windows it is the pair `CONIN$/CONOUT$`.
+    """
+    try:
+        fd, out_fd = system.open_terminal(path)
+    except OSError:
+        return None
+    return Tty(fd, out_fd)

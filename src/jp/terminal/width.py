@@ -1,0 +1,49 @@
+"""How many columns text takes on a terminal. Pure; ASCII never loads the tables."""
+
+ELLIPSIS = "…"
+
+
+def display_width(text: str) -> int:
+    """Columns that `text` takes; control characters take none."""
+    if text.isascii():
+        return len(text) if text.isprintable() else sum(1 for character in text if character.isprintable())
+    from wcwidth import wcswidth
+
+    width: int = wcswidth(text)
+    if width >= 0:
+        return width
+    return max(0, wcswidth("".join(character for character in text if not _control(character))))
+
+
+def truncate(text: str, width: int, ellipsis: str = ELLIPSIS) -> str:
+    """`text`, cut so that it takes at most `width` columns with the ellipsis that says so."""
+    if display_width(text) <= width:
+        return text
+    room = width - display_width(ellipsis)
+    if room < 0:
+        return ""
+    return head(text, room) + ellipsis
+
+
+def head(text: str, width: int) -> str:
+    """The longest beginning of `text` that takes at most `width` columns, without cutting a character in two."""
+    if text.isascii() and text.isprintable():
+        return text[: max(0, width)]
+    from wcwidth import wcwidth
+
+    taken = 0
+    for position, character in enumerate(text):
+        taken += max(0, wcwidth(character))
+        if taken > width:
+            return text[:position].rstrip("\u200d")
+    return text
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """`text` filled with spaces to `width` columns."""
+    fill = " " * max(0, width - display_width(text))
+    return fill + text if right else text + fill
+
+
+def _control(character: str) -> bool:
+    return character < " " or "\x7f" <= character < "\xa0"

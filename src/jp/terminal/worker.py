@@ -1,0 +1,292 @@
+"""The Printer's worker: the one thread that writes to stdout, stderr and the terminal.
+
+What does not work, and why:
+
+* Writing in the caller's thread under a lock: a pipe that nobody reads then stops the turn, and a press of Ctrl-C
+  finds the lock taken.
+* Blocking writes in a thread of its own: one full pipe holds up the terminal's chrome, the status line stops ticking,
+  and a flush with a deadline cannot keep it.
+* One queue for all: the same, and a lend of the terminal would have to wait for a pipe.
+* A queue for each channel: on a terminal, chrome and reply change places.
+
+Chosen: callers append to one inbox and wake the worker; the worker deals the entries out to a queue a device, writes
+what poll says a device takes, and sleeps in poll. Nobody ever waits for it without a deadline. A pipe nobody reads
+costs memory (its text is kept, every byte), not time.
+"""
+
+import _thread
+import errno
+from collections import deque
+
+from jp.terminal.device import Device, Entry
+from jp.terminal.statusline import CLEAR
+from jp.terminal.target import Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from jp.terminal.statusline import StatusLine
+    from jp.terminal.system import Waiter
+
+LEND_SECS = 0.05  # how long a lend waits for the terminal's queue
+_READER_LEFT = (errno.EPIPE, errno.ECONNRESET)
+_FAULTS = 20
+
+
+class Gate:
+    """Opened once by the worker, waited for by a caller with a deadline."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = _thread.allocate_lock()
+        self._lock.acquire()
+
+    def open(self) -> None:
+        """Let the waiting caller go on."""
+        if self._lock.locked():
+            self._lock.release()
+
+    def wait(self, timeout: float | None) -> bool:
+        """Whether it opened in time; `None` waits for as long as it takes."""
+        return self._lock.acquire(timeout=-1 if timeout is None else max(0.0, min(timeout, _thread.TIMEOUT_MAX)))
+
+
+class Worker:
+    """The inbox, the devices and what is waited for. `work` is one step; a thread or a caller in memory runs it."""
+
+    def __init__(self, devices: "list[Device]", clock: "Callable[[], float]") -> None:
+        self._inbox: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._devices = devices
+        self._by_target = {target: device for device in devices for target in device.targets}
+        self._clock = clock
+        self._flushes: list[tuple[list[tuple[Device, int]], Gate]] = []
+        self._lends: list[tuple[Device, int, float, Gate]] = []
+        self._stop = False
+        self._waiter: Waiter | None = None
+        self.status: StatusLine | None = None
+        self.on_closed: Callable[[Target], None] = lambda _: None
+        self.on_hangup: Callable[[], None] | None = None
+        self.out_error: OSError | None = None
+        self.fault: BaseException | None = None
+
+    # -- any thread -------------------------------------------------------------------------------------------------
+
+    def post(self, what: "Callable[..., None]", *args: "Any") -> None:
+        """Have the worker do something, in order with everything else that was posted."""
+        self._inbox.append((what, args))
+        waiter = self._waiter
+        if waiter is not None:
+            waiter.wake()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something posted has not been done."""
+        return bool(self._inbox)
+
+    def device(self, target: Target) -> "Device | None":
+        """The device that a target is written to."""
+        return self._by_target.get(target)
+
+    # -- what may be posted -----------------------------------------------------------------------------------------
+
+    def write(self, target: Target, text: str, fresh: bool, delay: float) -> None:
+        """Queue text for a target."""
+        device = self._by_target.get(target)
+        if device is not None:
+            entry = Entry(target, text, fresh, delay if device.max_latency != 0 else 0.0)
+            device.push(entry, urgent=target is Target.TTY and device.held > 0)
+
+    def flush(self, gate: Gate) -> None:
+        """Open `gate` when all that was posted before is written."""
+        for device in self._devices:
+            device.hasten()
+        self._flushes.append(([(device, device.accepted) for device in self._devices], gate))
+
+    def lend(self, gate: Gate) -> None:
+        """Open `gate` when the terminal is the caller's."""
+        device = self._by_target.get(Target.TTY)
+        if device is None:
+            gate.open()
+            return
+        device.hasten()
+        self._lends.append((device, device.accepted, self._clock() + LEND_SECS, gate))
+
+    def take_back(self, gate: Gate) -> None:
+        """The lend that was asked for with `gate` is over; its loan may not even have begun."""
+        device = self._by_target.get(Target.TTY)
+        if device is None:
+            return
+        waiting = [lend for lend in self._lends if lend[3] is not gate]
+        if len(waiting) < len(self._lends):
+            self._lends = waiting
+            return
+        self._advance(device, self._clock())
+        half_written = device.pending
+        if device.release() and device.line.is_open and not half_written:
+            device.push_raw(device.targets[0], device.line.again().encode("utf-8", "replace"))
+
+    def touch_status(self) -> None:
+        """A claim on the status line has changed."""
+        if self.status is not None:
+            self.status.changed(self._clock())
+
+    def nothing(self) -> None:
+        """Just look around (the window changed)."""
+
+    def stop(self) -> None:
+        """End the thread after this step."""
+        self._stop = True
+
+    # -- the worker -------------------------------------------------------------------------------------------------
+
+    def work(self) -> float | None:
+        """Do everything that can be done now; returns the seconds until there is more, None: not before a post."""
+        self._take_inbox()
+        now = self._clock()
+        again = False
+        if self.status is not None:
+            self._guard(self.status.expire, now)
+        for device in self._devices:
+            if self.status is not None and self.status.drawn and device.starts_now(now):
+                self._guard(self.status.clear, now, device)
+            again = self._advance(device, now) or again
+        self._settle(now)
+        if again or self._inbox:
+            return 0.0
+        if self.status is not None:
+            self._guard(self.status.draw, now)
+        times = [due for device in self._devices if (due := self._due(device, now)) is not None]
+        times += [deadline for _, _, deadline, _ in self._lends]
+        if self.status is not None and (due := self.status.next_due(now)) is not None:
+            times.append(due)
+        return max(0.0, min(times) - self._clock()) if times else None
+
+    def run(self, waiter: "Waiter") -> None:
+        """The thread's life: step and wait."""
+        self._waiter = waiter
+        faults = 0
+        timeout: float | None = 0.0
+        while not self._stop:
+            try:
+                for fd, broken in waiter.wait(timeout, self._watched()):
+                    self._polled(fd, broken)
+                timeout = self.work()
+            except Exception as error:  # a fault here must not silence every channel
+                self.fault = error
+                faults += 1
+                if faults > _FAULTS:
+                    self._give_up()
+                    return
+
+    def _take_inbox(self) -> None:
+        inbox = self._inbox
+        for _ in range(len(inbox)):
+            what, args = inbox.popleft()
+            what(*args)
+
+    def _due(self, device: Device, now: float) -> float | None:
+        due = device.next_due(now)
+        # Blocked: poll ends the wait, a clock only where poll was wrong a moment ago.
+        return None if due is not None and device.blocked and due <= now else due
+
+    def _watched(self) -> dict[int, bool]:
+        watched: dict[int, bool] = {}
+        now = self._clock()
+        for device in self._devices:
+            fd = device.sink.watched()
+            if fd is not None and not device.dead:
+                watched[fd] = device.blocked and device.retry_at <= now
+        return watched
+
+    def _polled(self, fd: int, broken: bool) -> None:
+        for device in self._devices:
+            if device.sink.watched() != fd or device.dead:
+                continue
+            if not broken:
+                device.ready = True
+            elif device.sink.terminal:
+                self._lost(device, OSError(errno.EIO, "the terminal is gone"))
+            else:
+                self._lost(device, OSError(errno.EPIPE, "the reader is gone"))
+
+    def _advance(self, device: Device, now: float) -> bool:
+        if device.dead or (device.blocked and not device.ready):
+            return False
+        device.ready = False
+        try:
+            return device.advance(now)
+        except OSError as error:
+            self._lost(device, error)
+            return False
+
+    def _guard(self, step: "Callable[..., None]", *args: object) -> None:
+        try:
+            step(*args)
+        except OSError as error:
+            device = self._by_target.get(Target.ERR)
+            if device is not None:
+                self._lost(device, error)
+
+    def _lost(self, device: Device, error: OSError) -> None:
+        """A device takes nothing any more: who reads stdout decides over the run, stderr is dropped."""
+        device.kill()
+        if Target.OUT not in device.targets:
+            return
+        if error.errno in _READER_LEFT:
+            self.on_closed(Target.OUT)
+        elif device.sink.terminal and self.on_hangup is not None:
+            self.on_hangup()
+        elif device.sink.terminal:
+            self.on_closed(Target.OUT)
+        else:
+            self.out_error = error
+
+    def _settle(self, now: float) -> None:
+        """Answer whoever waits for what has been written."""
+        if self._lends:
+            waiting = []
+            for lend in self._lends:
+                device, mark, deadline, _ = lend
+                if device.done >= mark or device.dead or now >= deadline:
+                    self._begin_loan(lend)
+                else:
+                    waiting.append(lend)
+            self._lends = waiting
+        if self._flushes:
+            left = []
+            for marks, gate in self._flushes:
+                if all(device.dead or (device.done >= mark and not device.pending) for device, mark in marks):
+                    gate.open()
+                else:
+                    left.append((marks, gate))
+            self._flushes = left
+
+    def _begin_loan(self, lend: "tuple[Device, int, float, Gate]") -> None:
+        device, _, _, gate = lend
+        now = self._clock()
+        if self.status is not None:
+            self._guard(self.status.clear, now)
+        if not device.pending and not device.held:
+            target = device.targets[0]
+            reset = b"\x1b[0m" if device.line.style else b""
+            device.push_raw(target, reset + (b"\n" if device.line.is_open else b""))
+            self._advance(device, now)
+        device.hold()
+        gate.open()
+
+    def _give_up(self) -> None:
+        for device in self._devices:
+            device.kill()
+        for _, gate in self._flushes:
+            gate.open()
+        for lend in self._lends:
+            lend[3].open()
+
+
+def urgent_line(text: str, *, repaint: bool, fresh: bool) -> bytes:
+    """A message that is written past the queue: on a line of its own, over a status line if there is one."""
+    lead = CLEAR.decode() if repaint else ""
+    return (lead + ("\n" if fresh else "") + text).encode("utf-8", "replace")
