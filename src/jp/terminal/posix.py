@@ -18,6 +18,9 @@ assert sys.platform != "win32"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    Modes = list[Any]
 
 TERMINAL = "/dev/tty"
 TERM_EXPECTED = True
@@ -192,3 +195,67 @@ class Waiter:
         self.awake = True
         os.close(self._wake_in)
         os.close(self._wake_out)
+
+
+def read_modes(fd: int) -> "Modes | None":
+    """The terminal's modes; None when it is gone."""
+    import termios
+
+    try:
+        return termios.tcgetattr(fd)
+    except (termios.error, OSError, ValueError):
+        return None
+
+
+def write_modes(fd: int, modes: "Modes") -> bool:
+    """Set the modes at once; whether that worked. Never TCSADRAIN: it blocks on a stopped terminal."""
+    import termios
+
+    try:
+        termios.tcsetattr(fd, termios.TCSANOW, modes)
+    except (termios.error, OSError, ValueError):
+        return False
+    return True
+
+
+def is_canonical(modes: "Modes") -> bool:
+    """Whether the terminal reads whole lines, as it does when no program has taken it."""
+    import termios
+
+    return bool(modes[3] & termios.ICANON)
+
+
+def cbreak(modes: "Modes") -> "Modes":
+    """Key by key, no echo; the keys for signals stay and throw no input away."""
+    import termios
+
+    wanted = list(modes)
+    wanted[3] = (modes[3] & ~(termios.ICANON | termios.ECHO | termios.IEXTEN)) | termios.ISIG | termios.NOFLSH
+    wanted[6] = list(modes[6])
+    wanted[6][termios.VMIN], wanted[6][termios.VTIME] = 1, 0
+    return wanted
+
+
+def streaming_bits(modes: "Modes") -> "Modes":
+    """What a turn wants of the terminal: Ctrl-C neither throws accepted output away nor shows `^C` mid-line."""
+    import termios
+
+    wanted = list(modes)
+    wanted[3] = (modes[3] | termios.NOFLSH) & ~termios.ECHOCTL
+    return wanted
+
+
+def without_change(now: "Modes", before: "Modes", ours: "Modes") -> "Modes":
+    """`now` with our change of local modes taken back: of the bits we changed, those that are still as we set them."""
+    mask = (before[3] ^ ours[3]) & ~(now[3] ^ ours[3])
+    return [*now[:3], (now[3] & ~mask) | (before[3] & mask), *now[4:]]
+
+
+def discard_input(fd: int) -> None:
+    """Throw away what was typed and not read."""
+    import termios
+
+    try:
+        termios.tcflush(fd, termios.TCIFLUSH)
+    except (termios.error, OSError, ValueError):
+        pass

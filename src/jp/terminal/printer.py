@@ -76,9 +76,8 @@ class Printer:
         self._devices = setup.devices
         self._status_on = self.can_repaint and not setup.log_on_stderr and not setup.quiet and not self.format.is_json
         self._inline = False
-        self._started = False
+        self._suspended: list[Loan] = []
         self._turn = _thread.allocate_lock()
-        self._waiter: system.Waiter | None = None
         self._max_latency: float | None = None
 
     # -- making one -------------------------------------------------------------------------------------------------
@@ -119,7 +118,7 @@ class Printer:
             if terminals[target]
         }
         printer._open_status(lambda: system.foreground(2) is not False)
-        printer._waiter = system.Waiter()
+        _thread.start_new_thread(printer._worker.run, (system.Waiter(),))
         return printer
 
     @classmethod
@@ -318,6 +317,17 @@ class Printer:
         """
         return Loan(self)
 
+    def suspend(self) -> None:
+        """Before the job is stopped: the status line goes, the terminal gets nothing more. Returns within 100 ms."""
+        loan = self.lend()
+        self._suspended.append(loan)
+        loan.begin()
+
+    def resume(self) -> None:
+        """The job goes on: so does the terminal's queue, with an unfinished line written again."""
+        while self._suspended:
+            self._suspended.pop().end()
+
     def close(self, timeout: float | None) -> bool:
         """Take the status line away, write what is queued within `timeout` seconds, and end the worker."""
         status = self._worker.status
@@ -386,15 +396,6 @@ class Printer:
         self._worker.post(what, *args)
         if self._inline:
             self._work_here()
-        elif not self._started:
-            self._start()
-
-    def _start(self) -> None:
-        with self._turn:
-            if self._started or self._waiter is None:
-                return
-            self._started = True
-        _thread.start_new_thread(self._worker.run, (self._waiter,))
 
     def _work_here(self) -> None:
         while self._worker.waiting and self._turn.acquire(blocking=False):

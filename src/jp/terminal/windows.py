@@ -17,12 +17,18 @@ import msvcrt  # noqa: E402 (only there)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    Modes = list[Any]
 
 TERMINAL = "CONIN$/CONOUT$"
 TERM_EXPECTED = False
 POLLABLE = False
 _PROCESSED_OUTPUT = 0x0001
 _VIRTUAL_TERMINAL = 0x0004
+_PROCESSED_INPUT = 0x0001
+_LINE_INPUT = 0x0002
+_ECHO_INPUT = 0x0004
 
 
 def open_terminal(path: str = TERMINAL) -> tuple[int, int]:
@@ -128,3 +134,48 @@ class Waiter:
 
     def close(self) -> None:
         """Nothing to give back."""
+
+
+def read_modes(fd: int) -> "Modes | None":
+    """The console's input modes; None when it has none."""
+    mode = ctypes.c_ulong()
+    try:
+        found = ctypes.windll.kernel32.GetConsoleMode(msvcrt.get_osfhandle(fd), ctypes.byref(mode))
+    except OSError:
+        return None
+    return [mode.value] if found else None
+
+
+def write_modes(fd: int, modes: "Modes") -> bool:
+    """Set the modes; whether that worked."""
+    try:
+        return bool(ctypes.windll.kernel32.SetConsoleMode(msvcrt.get_osfhandle(fd), modes[0]))
+    except OSError:
+        return False
+
+
+def is_canonical(modes: "Modes") -> bool:
+    """Whether the console reads whole lines."""
+    return bool(modes[0] & _LINE_INPUT)
+
+
+def cbreak(modes: "Modes") -> "Modes":
+    """Key by key, no echo; Ctrl-C stays a signal."""
+    return [(modes[0] & ~(_LINE_INPUT | _ECHO_INPUT)) | _PROCESSED_INPUT]
+
+
+def streaming_bits(modes: "Modes") -> "Modes":
+    """Nothing to change here."""
+    return list(modes)
+
+
+def without_change(now: "Modes", before: "Modes", ours: "Modes") -> "Modes":
+    """`now` with our change taken back, bit by bit."""
+    mask = (before[0] ^ ours[0]) & ~(now[0] ^ ours[0])
+    return [(now[0] & ~mask) | (before[0] & mask)]
+
+
+def discard_input(fd: int) -> None:  # noqa: ARG001 (the console has one input)
+    """Throw away what was typed and not read."""
+    while msvcrt.kbhit():
+        msvcrt.getwch()
