@@ -1,0 +1,233 @@
+"""Which files are configuration: the chain of discovered files, what they extend, and `--cfg NAME`.
+
+A file is merged once in the expansion of one root file, where it is first met: of a diamond (A extends B and C, both
+extend D) the order is D, B, C, A. Merging D again before C, as a naive walk does, would undo what B changed.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from jp.config.errors import ExtendsError, UnknownNameError, invalid_value
+from jp.config.layers import Layer
+from jp.config.read import SUFFIXES, read_file
+from jp.errors import nearest
+
+DEFAULT_EXTENDS = ("config.d/**/*",)
+
+
+class Paths(NamedTuple):
+    """Where configuration is looked for; all absolute, None where there is none.
+
+    `user_dir` is `$XDG_CONFIG_HOME/jp`, `workspace_root` the directory that holds `.jp`, `user_workspace_dir` the
+    user's own directory for this workspace.
+    """
+
+    user_dir: str | None
+    workspace_root: str | None
+    cwd: str
+    user_workspace_dir: str | None = None
+
+
+Reader = Callable[[str], dict[str, Any]]
+
+
+def first_file(stem: str) -> str | None:
+    """The file `stem` with the first suffix that exists."""
+    for suffix in SUFFIXES:
+        if os.path.lexists(stem + suffix):
+            return stem + suffix
+    return None
+
+
+def chain(paths: Paths) -> list[tuple[str, str]]:
+    """The discovered files with their scope, from the widest to the narrowest."""
+    found: list[tuple[str, str | None]] = []
+    if paths.user_dir:
+        found.append(("user", first_file(os.path.join(paths.user_dir, "config"))))
+    if paths.workspace_root:
+        found.append(("workspace", first_file(os.path.join(paths.workspace_root, ".jp", "config"))))
+        found += [("workspace", first_file(os.path.join(place, ".jp"))) for place in _down(paths)]
+    if paths.user_workspace_dir:
+        found.append(("user", first_file(os.path.join(paths.user_workspace_dir, "config"))))
+    return [(scope, path) for scope, path in found if path]
+
+
+def _down(paths: Paths) -> list[str]:
+    """The directories from the workspace root down to the working directory; only the root when that is elsewhere."""
+    top = paths.workspace_root or ""
+    below = os.path.relpath(paths.cwd, top)
+    steps = [] if below == "." or below.split(os.sep)[0] == ".." else below.split(os.sep)
+    places = [top]
+    for step in steps:
+        places.append(os.path.join(places[-1], step))
+    return places
+
+
+def load_chain(paths: Paths, read: Reader = read_file) -> list[Layer]:
+    """The layers of all discovered files; a file with `inherit = false` cuts off those of wider scope."""
+    layers: list[Layer] = []
+    for scope, path in chain(paths):
+        group = expand(path, scope, read, default_extends=DEFAULT_EXTENDS)
+        inherits = [layer.partial["inherit"] for layer in group if "inherit" in layer.partial]
+        if inherits and inherits[-1] is False:
+            layers = []
+        layers += group
+    return layers
+
+
+def expand(
+    path: str, scope: str, read: Reader = read_file, *, source: str = "file", default_extends: Sequence[str] = ()
+) -> list[Layer]:
+    """The layers of the file at `path` and all that it extends, in the order in which they are merged."""
+    layers: list[Layer] = []
+    _expand(os.path.abspath(path), _Expansion(layers, scope, read, source), default_extends)
+    return layers
+
+
+class _Expansion:
+    """One expansion under way: what is merged already, and the files being expanded, outermost first."""
+
+    def __init__(self, layers: list[Layer], scope: str, read: Reader, source: str) -> None:
+        self.layers = layers
+        self.scope = scope
+        self.read = read
+        self.source = source
+        self.open: dict[str, str] = {}  # by real path
+        self.done: set[str] = set()
+
+
+def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
+    real = os.path.realpath(path)
+    if real in run.open:
+        circle = [*list(run.open.values())[list(run.open).index(real) :], path]
+        raise ExtendsError(
+            f"files extend each other in a circle: {' → '.join(circle)}",
+            hints=["remove one of these extends"],
+            metadata={"cycle": circle},
+        )
+    if real in run.done:
+        return
+    run.open[real] = path
+    tree = run.read(path)
+    before, after = _extended(path, tree.get("extends"), default_extends)
+    for other in before:
+        _expand(other, run, ())
+    run.layers.append(Layer(run.source, path, tree, path=path, scope=run.scope))
+    for other in after:
+        _expand(other, run, ())
+    del run.open[real]
+    run.done.add(real)
+
+
+def _extended(path: str, extends: object, default: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The files that `path` extends: those merged before it and those merged after it."""
+    if extends is None:
+        extends = list(default)
+    if isinstance(extends, dict) and isinstance(extends.get("value"), list):
+        extends = extends["value"]
+    if not isinstance(extends, list):
+        raise invalid_value(path, "extends", extends, "a list of paths, globs, or { path, strategy }")
+    before: list[str] = []
+    after: list[str] = []
+    for place, entry in enumerate(extends):
+        pattern, strategy = entry, "before"
+        if isinstance(entry, dict) and set(entry) <= {"path", "strategy"}:
+            pattern, strategy = entry.get("path"), entry.get("strategy", "before")
+        if not isinstance(pattern, str) or strategy not in ("before", "after"):
+            raise invalid_value(
+                path, f"extends.{place}", entry, 'a path, a glob, or { path, strategy = "before"|"after" }'
+            )
+        into = after if strategy == "after" else before
+        into += [other for other in _matches(path, pattern) if os.path.realpath(other) != os.path.realpath(path)]
+    return before, after
+
+
+def _matches(declaring: str, pattern: str) -> list[str]:
+    """The files that `pattern` names, relative to the directory of `declaring`, sorted."""
+    base = os.path.dirname(declaring)
+    full = os.path.normpath(os.path.join(base, os.path.expanduser(pattern)))
+    if not any(char in pattern for char in "*?["):
+        if os.path.lexists(full):
+            return [full]
+        there = first_file(full)
+        if there:
+            return [there]
+        raise ExtendsError(
+            f'{declaring}: extends "{pattern}", which is not there (looked for {full})',
+            hints=near_file(full),
+            metadata={"path": declaring, "extends": pattern, "looked_for": full},
+        )
+    fixed = full
+    while any(char in fixed for char in "*?["):
+        fixed = os.path.dirname(fixed)
+    if not os.path.isdir(fixed):
+        return []
+    import glob
+
+    found = glob.glob(full, recursive=True)
+    return sorted(path for path in found if path.endswith(SUFFIXES) and os.path.isfile(path))
+
+
+def near_file(path: str) -> list[str]:
+    """A hint with the file that `path` was most likely meant to be."""
+    near = nearest(os.path.basename(path), _names(os.path.dirname(path)))
+    return [f"did you mean {os.path.join(os.path.dirname(path), near)}?"] if near else []
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
+
+
+def load_name(name: str, load_paths: Iterable[str], paths: Paths, read: Reader = read_file) -> list[Layer]:
+    """The layers of every file that `--cfg NAME` names in the load paths, user first, then workspace.
+
+    Raises `UnknownNameError` with the places that were looked at and the nearest name.
+    """
+    roots = [(paths.user_dir, "user"), (paths.workspace_root, "workspace"), (paths.user_workspace_dir, "user")]
+    layers: list[Layer] = []
+    looked: list[str] = []
+    for base, scope in roots:
+        if not base:
+            continue
+        for entry in load_paths:
+            directory = os.path.normpath(os.path.join(base, os.path.expanduser(entry)))
+            looked.append(directory)
+            path = os.path.join(directory, name)
+            found = path if path.endswith(SUFFIXES) and os.path.isfile(path) else first_file(path)
+            if found:
+                layers += expand(found, scope, read, source="cfg")
+    if not layers:
+        raise _unknown_name(name, looked)
+    return layers
+
+
+def _unknown_name(name: str, looked: list[str]) -> UnknownNameError:
+    known: set[str] = set()
+    for directory in looked:
+        known |= names_below(directory)
+    near = nearest(name, sorted(known))
+    hints = [f"did you mean {near}?"] if near else []
+    if not looked:
+        hints.append("no config_load_paths are set; a path that exists, such as ./my.toml, works without")
+    places = f" (looked in {', '.join(looked)})" if looked else ""
+    return UnknownNameError(
+        f"--cfg {name}: no such configuration{places}",
+        hints=hints,
+        metadata={"name": name, "looked_in": looked, "nearest": near},
+    )
+
+
+def names_below(directory: str) -> set[str]:
+    """The names that `--cfg` takes for the files at and below `directory`."""
+    found = set()
+    for place, _, files in os.walk(directory):
+        below = os.path.relpath(place, directory)
+        for file in files:
+            stem, suffix = os.path.splitext(file)
+            if suffix in SUFFIXES:
+                found.add(stem if below == "." else os.path.join(below, stem))
+    return found

@@ -1,0 +1,170 @@
+"""Loading: all sources, in order, into one resolved configuration (contracts, section 4).
+
+Sources, later wins: defaults, files from wide to narrow, the environment, the conversation's own configuration, `--cfg`
+in order, other flags.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jp.config.assignment import from_argument, from_environment, from_value
+from jp.config.containers import bare
+from jp.config.errors import ConfigError
+from jp.config.files import Paths, expand, load_chain, load_name
+from jp.config.layers import Layer
+from jp.config.model import PROVIDERS
+from jp.config.read import SUFFIXES, read_file
+from jp.config.resolved import Config
+from jp.config.schema import root
+from jp.config.stored import conversation_layers
+from jp.config.trust import TrustStore, Withheld, split
+from jp.errors import nearest
+
+__all__ = ["Config", "Layer", "Paths", "conversation_layers", "load"]
+
+
+def load(
+    paths: Paths,
+    environ: Mapping[str, str],
+    *,
+    cfg: Sequence[str] = (),
+    conversation: Sequence[Layer] = (),
+    flags: Mapping[str, object] | None = None,
+    trust: TrustStore | None = None,
+) -> Config:
+    """The configuration that all sources together give.
+
+    `cfg` are the `--cfg` arguments in order, `conversation` what `conversation_layers` made, `flags` values by dotted
+    key, `trust` the store of what is trusted (the user's own by default). Raises leaves of `ConfigError`.
+    """
+    fold = _Fold(paths, environ, trust)
+    for layer in load_chain(paths):
+        fold.add(layer)
+    fold.add_environment()
+    for layer in conversation:
+        fold.add(layer)
+    before = root().final(fold.state) if cfg or flags else None
+    for argument in cfg:
+        fold.add_argument(argument)
+    for key, value in (flags or {}).items():
+        fold.add(from_value(key, value))
+    values = root().final(fold.state)
+    _check_providers(values, fold.layers)
+    return Config(values, fold.layers, before=before, withheld=fold.withheld)
+
+
+class _Fold:
+    """The sources read so far, and the state they add up to."""
+
+    def __init__(self, paths: Paths, environ: Mapping[str, str], trust: TrustStore | None) -> None:
+        self.paths = paths
+        self.environ = environ
+        self.trust = trust
+        self.state: Any = {}
+        self.layers: list[Layer] = []
+        self.withheld: list[Withheld] = []
+        self._held: set[str] = set()
+        self._trusted: frozenset[str] | None = None
+
+    def add(self, layer: Layer) -> None:
+        """Lay one more source over what there is."""
+        form = layer.read()
+        if layer.scope == "workspace":
+            form, held = split(form, layer.name, state=self.state)
+            if held and self.trusted():
+                form, held = split(layer.read(), layer.name, self.trusted(), self.state)
+            self.withheld += [each for each in held if each.digest not in self._held]
+            self._held |= {each.digest for each in held}
+        self.state = root().merge(self.state, form)
+        self.layers.append(layer)
+
+    def trusted(self) -> frozenset[str]:
+        """What is trusted in this workspace; read when it is first asked for."""
+        if self._trusted is None:
+            store = self.trust or TrustStore.of(self.environ)
+            self._trusted = store.trusted(self.paths.workspace_root) if self.paths.workspace_root else frozenset()
+        return self._trusted
+
+    def add_environment(self) -> None:
+        """The `JP_…` variables; those that the configuration names for something else are none of them."""
+        names = {name for name in self.environ if name.startswith("JP_")}
+        if names:
+            for layer in from_environment(self.environ, frozenset(_named_variables(self.state))):
+                self.add(layer)
+
+    def add_argument(self, argument: str) -> None:
+        """One `--cfg`: an assignment, a path, or a name."""
+        if _is_assignment(argument):
+            self.add(from_argument(argument))
+            return
+        path = _as_path(argument, self.paths.cwd)
+        if path is not None:
+            scope = "workspace" if _inside(path, self.paths.workspace_root) else "argument"
+            layers = expand(path, scope, source="cfg")
+        else:
+            load_paths = bare(self.state.get("config_load_paths", []))
+            layers = load_name(argument, load_paths, self.paths, read_file)
+        for layer in layers:
+            self.add(layer)
+
+
+def _is_assignment(argument: str) -> bool:
+    key, equals, _ = argument.partition("=")
+    return bool(equals) and "/" not in key and not argument.startswith((".", "~"))
+
+
+def _as_path(argument: str, cwd: str) -> str | None:
+    """The path that a `--cfg` argument is, or None when it is a name."""
+    path = os.path.join(cwd, os.path.expanduser(argument))
+    if argument.startswith(("./", "../", "/", "~")):
+        return path
+    return path if argument.endswith(SUFFIXES) and os.path.isfile(path) else None
+
+
+def _inside(path: str, directory: str | None) -> bool:
+    if directory is None:
+        return False
+    top = os.path.realpath(directory)
+    return os.path.commonpath([top, os.path.realpath(path)]) == top
+
+
+def _named_variables(state: Mapping[str, Any]) -> set[str]:
+    """The variables that keys name: those of editors, API keys, base URLs, and what MCP servers get."""
+    values = root().final(state)
+    found = set(values["editor"]["envs"])
+    for name, provider in values["providers"]["llm"].items():
+        if name != "aliases":
+            found |= _texts([provider.get("api_key_env"), provider.get("base_url_env")])
+    for server in values["providers"].get("mcp", {}).values():
+        found |= _texts(server.get("variables"))
+    return found
+
+
+def _texts(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return {value}
+    if isinstance(value, dict):
+        value = list(value.values())
+    return {text for item in value or () for text in _texts(item)}
+
+
+def _check_providers(values: Mapping[str, Any], layers: Sequence[Layer]) -> None:
+    """A provider that is not built in is a server at its `base_url`; without one it is a misspelled name."""
+    for name, provider in values["providers"]["llm"].items():
+        if name in PROVIDERS or name == "aliases" or provider.get("base_url") or provider.get("base_url_env"):
+            continue
+        saying = [each for each in layers if name in (each.partial.get("providers") or {}).get("llm", {})]
+        if all(each.lenient or each.scope == "workspace" for each in saying) and any(
+            "base_url" in each.partial["providers"]["llm"][name] for each in saying
+        ):
+            continue  # it has one, which waits for trust
+        origin = saying[-1].name if saying else "configuration"
+        near = nearest(name, PROVIDERS)
+        raise ConfigError(
+            f'{origin}: unknown provider "{name}" in providers.llm',
+            hints=[f'did you mean "providers.llm.{near}"?']
+            if near
+            else [f"a server of your own needs a base_url; known: {', '.join(PROVIDERS)}"],
+            metadata={"origin": origin, "key": f"providers.llm.{name}", "nearest": near},
+        )

@@ -1,0 +1,107 @@
+"""A resolved configuration: its values, and which source said what."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jp.config.kinds import MISSING, Aliases
+from jp.config.layers import Layer
+from jp.config.model import PROVIDERS, ModelId, parse_model_id
+from jp.config.schema import AppConfig, find, root, typed
+from jp.config.trust import Withheld
+
+
+class Config:
+    """What all sources together say.
+
+    `root` is the typed tree, `values` the same as plain data, `layers` the sources in order (later wins), `delta` what
+    `--cfg` and flags changed (to be recorded with the conversation; None when nothing), `withheld` what a workspace's
+    own files say that is not in effect until they are trusted, `notices` what a user should be told.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        layers: Sequence[Layer],
+        *,
+        before: Mapping[str, Any] | None = None,
+        withheld: Sequence[Withheld] = (),
+    ) -> None:
+        self.values = values
+        self.layers = list(layers)
+        self.withheld = list(withheld)
+        self.notices = [notice for layer in layers for notice in layer.notices]
+        self.root: AppConfig = typed(values)
+        self._before = before
+
+    @property
+    def aliases(self) -> Aliases:
+        """Model ids by alias."""
+        return self.root.providers.llm.aliases
+
+    @property
+    def providers(self) -> tuple[str, ...]:
+        """The names of all providers, those of the user's own servers included."""
+        own = [name for name, each in self.root.providers.llm.named.items() if each.base_url and name not in PROVIDERS]
+        return (*PROVIDERS, *own)
+
+    def model_id(self, text: str | None = None) -> ModelId | None:
+        """The model that `text` (or `assistant.model.id`) means; None when none is set. Raises `ModelIdError`."""
+        text = text if text is not None else self.root.assistant.model.id
+        return None if text is None else parse_model_id(text, self.aliases, self.providers)
+
+    @property
+    def delta(self) -> dict[str, Any] | None:
+        """What `--cfg` and flags changed, in the form of a `config_delta`; None when nothing."""
+        if self._before is None:
+            return None
+        change = root().diff(self._before, self.values, self.aliases)
+        return change if change is not MISSING and change else None
+
+    def as_partial(self) -> dict[str, Any]:
+        """The whole configuration in the form of `base_config.json`."""
+        return dict(root().write(self.values, self.aliases))
+
+    def get(self, key: str) -> Any:
+        """The value at a dotted key, None where it is unset. Raises `UnknownKeyError` with the nearest key."""
+        path, _ = find(key, "jp config")
+        return _value_at(self.values, path)
+
+    def explain(self, key: str) -> list[tuple[str, str | None, Any]]:
+        """What each source says about `key`, in their order, beginning with the default: (source, path, value).
+
+        The last one has the last word, unless values are joined. Raises `UnknownKeyError`.
+        """
+        path, _ = find(key, "jp config")
+        found: list[tuple[str, str | None, Any]] = []
+        default = _value_at(root().final(MISSING), path)
+        if default is not None:
+            found.append(("default", None, default))
+        for layer in self.layers:
+            value = said(layer, path)
+            if value is not MISSING:
+                found.append((layer.name if layer.path is None else layer.source, layer.path, value))
+        return found
+
+
+def said(layer: Layer, path: Sequence[str]) -> Any:
+    """What a layer says at a path, as it was written; MISSING when nothing."""
+    tree: Any = layer.partial
+    for step in path:
+        if isinstance(tree, dict) and step in tree:
+            tree = tree[step]
+        elif isinstance(tree, list) and step.isdigit() and int(step) < len(tree):
+            tree = tree[int(step)]
+        else:
+            return MISSING
+    return tree
+
+
+def _value_at(values: Any, path: Sequence[str]) -> Any:
+    for step in path:
+        if isinstance(values, dict):
+            values = values.get(step)
+        elif isinstance(values, list) and step.isdigit() and int(step) < len(values):
+            values = values[int(step)]
+        else:
+            return None
+    return values

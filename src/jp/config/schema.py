@@ -1,0 +1,146 @@
+"""The schema as a whole, the typed form of a resolved configuration, and finding keys in it."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from jp.config.errors import UnknownKeyError, unknown_key
+from jp.config.kinds import Kind
+from jp.config.sections.assistant import Assistant, assistant
+from jp.config.sections.conversation import Conversation, conversation
+from jp.config.sections.general import Plugins, Template, User, loading, plugins, template, user
+from jp.config.sections.interaction import Editor, Interrupt, Query, editor, interrupt, query
+from jp.config.sections.providers import Providers, providers
+from jp.config.sections.style import Style, style
+from jp.config.tables import OneOf, Table, walk
+from jp.errors import nearest
+
+LEGACY = {"mcp": "tools of MCP servers are set in conversation.tools, the servers in providers.mcp"}
+"""Top-level keys of older versions: read over, with a notice."""
+
+
+class AppConfig(msgspec.Struct, frozen=True):
+    """A resolved configuration, every value in its canonical form."""
+
+    inherit: bool
+    config_load_paths: list[str]
+    extends: list[Any]
+    assistant: Assistant
+    conversation: Conversation
+    style: Style
+    interrupt: Interrupt
+    editor: Editor
+    query: Query
+    providers: Providers
+    plugins: Plugins
+    template: Template
+    user: User
+
+
+@cache
+def root() -> Table:
+    """The schema."""
+    return Table(
+        {
+            **loading(),
+            "assistant": assistant(),
+            "conversation": conversation(),
+            "style": style(),
+            "interrupt": interrupt(),
+            "editor": editor(),
+            "query": query(),
+            "providers": providers(),
+            "plugins": plugins(),
+            "template": template(),
+            "user": user(),
+        }
+    )
+
+
+def typed(values: Mapping[str, Any]) -> AppConfig:
+    """The typed form of resolved values."""
+    conversation = dict(values["conversation"])
+    named = dict(conversation["tools"])
+    conversation["tools"] = {"defaults": named.pop("*"), "named": named}
+    servers = dict(values["providers"]["llm"])
+    llm = {"aliases": servers.pop("aliases", {}), "named": servers}
+    shaped = {
+        **values,
+        "conversation": conversation,
+        "providers": {"llm": llm, "mcp": values["providers"].get("mcp", {})},
+    }
+    return msgspec.convert(shaped, AppConfig)
+
+
+def split_key(key: str) -> tuple[str, ...]:
+    """The steps of a dotted key; a step may be quoted where it holds a dot."""
+    if '"' not in key and "'" not in key:
+        return tuple(key.split(".")) if key else ()
+    steps, step, quote = [], "", ""
+    for char in key:
+        if quote:
+            if char == quote:
+                quote = ""
+            else:
+                step += char
+        elif char in "\"'":
+            quote = char
+        elif char == ".":
+            steps.append(step)
+            step = ""
+        else:
+            step += char
+    return (*steps, step)
+
+
+def join_key(path: Sequence[str]) -> str:
+    """A dotted key, steps that hold a dot quoted."""
+    return ".".join(f'"{step}"' if "." in step or not step else step for step in path)
+
+
+def find(key: str, origin: str) -> tuple[tuple[str, ...], Kind]:
+    """The steps and the kind of `key`; raises `UnknownKeyError` in the name of `origin`."""
+    path = split_key(key)
+    kind: Kind = root()
+    for place, step in enumerate(path):
+        below = kind.child(step)
+        if below is None:
+            raise unknown(origin, path[: place + 1], kind, path[place + 1 :])
+        kind = below
+    if not path:
+        raise unknown_key(origin, key, None, tuple(root().fields))
+    return path, kind
+
+
+def unknown(origin: str, path: Sequence[str], above: Kind | None = None, rest: Sequence[str] = ()) -> UnknownKeyError:
+    """The error for the unknown key `path` in the table `above`, with the nearest key there or anywhere."""
+    if above is None:
+        above = root()
+        for step in path[:-1]:
+            above = above.child(step) or above
+    table = above.table if isinstance(above, OneOf) else above
+    names = list(table.fields) if isinstance(table, Table) else []
+    near = nearest(path[-1], names)
+    found = join_key((*path[:-1], near)) if near else nearest_key((*path, *rest))
+    return unknown_key(origin, join_key((*path, *rest)), found, names)
+
+
+def keys() -> list[str]:
+    """Every key of the schema, `<name>` for free names."""
+    return [join_key(path) for path, _ in walk(root())]
+
+
+def nearest_key(path: Sequence[str]) -> str | None:
+    """The key anywhere in the schema that `path` was most likely meant to be."""
+    wanted = join_key(path)
+    known = keys()
+    ending = [key for key in known if key.endswith(f".{wanted}") and "<name>" not in key]
+    if ending:
+        return min(ending, key=len)
+    near = nearest(wanted, known)
+    if near or len(path) < 2:
+        return near
+    ending = [key for key in known if key.endswith(f".{path[-1]}") and "<name>" not in key]
+    return nearest(wanted, ending)

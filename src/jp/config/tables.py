@@ -1,0 +1,231 @@
+"""Tables, and keys that take one of several kinds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from jp.config.containers import MAP_STRATEGIES, Merge, bare, merge_form
+from jp.config.kinds import MISSING, UNSET, Aliases, Kind, Mismatch
+
+
+class Table(Kind):
+    """A table of known keys, of free names (`rest`), or of both.
+
+    `optional` tables are None until a source sets a key in them; others are there always, filled from defaults.
+    `from_text` is the key that a plain text stands for, where the table is one of a list.
+    """
+
+    __slots__ = ("allowed", "fields", "from_text", "optional", "required", "rest")
+    leaf = False
+    strategies = False
+
+    def __init__(
+        self,
+        fields: Mapping[str, Kind],
+        doc: str = "",
+        *,
+        rest: Kind | None = None,
+        optional: bool = False,
+        required: Sequence[str] = (),
+        from_text: str | None = None,
+    ) -> None:
+        super().__init__(MISSING, doc)
+        self.fields = dict(fields)
+        self.rest = rest
+        self.optional = optional
+        self.required = tuple(required)
+        self.from_text = from_text
+        self.allowed = "a table" if not self.fields else f"a table with {', '.join(self.fields)}"
+
+    def child(self, name: str) -> Kind | None:
+        return self.fields.get(name, self.rest)
+
+    def read(self, value: object, lenient: bool = False) -> Any:
+        if isinstance(value, str) and self.from_text:
+            value = {self.from_text: value}
+        if not isinstance(value, dict):
+            raise Mismatch(value, self.allowed)
+        if self.strategies and "value" in value and "strategy" in value and isinstance(value["value"], dict):
+            return merge_form(value, self._keys(value["value"], lenient), MAP_STRATEGIES, ())
+        out = self._keys(value, lenient)
+        for name in self.required:
+            if name not in out:
+                raise Mismatch(value, f"a table that has {' and '.join(self.required)}")
+        return out
+
+    def _keys(self, value: Mapping[str, object], lenient: bool) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        fields, rest = self.fields, self.rest
+        for key, item in value.items():
+            kind = fields.get(key, rest)
+            if kind is None:
+                if lenient:
+                    continue
+                fault = Mismatch(item, "", tuple(fields))
+                fault.path.insert(0, str(key))
+                raise fault
+            if item is None:
+                out[key] = UNSET
+                continue
+            try:
+                out[key] = kind.read(item, lenient)
+            except Mismatch as fault:
+                if lenient:
+                    continue
+                fault.path.insert(0, str(key))
+                raise
+        return out
+
+    def parse(self, text: str) -> Any:
+        if self.from_text:
+            return {self.from_text: text}
+        raise Mismatch(text, f"{self.allowed}; set its keys, or write it as JSON with :=")
+
+    def merge(self, old: Any, new: Any) -> Any:
+        if isinstance(new, Merge):
+            return self._merge_form(old, new)
+        if isinstance(old, Merge):
+            old = {} if old.discard else old.value
+        state: dict[str, Any] = {} if old is MISSING else old
+        for key, item in new.items():
+            if item is UNSET:
+                state.pop(key, None)
+                continue
+            kind = self.child(key)
+            if kind is not None:
+                state[key] = kind.merge(state.get(key, MISSING), item)
+        return state
+
+    def _merge_form(self, old: Any, new: Merge) -> Any:
+        before = {} if isinstance(old, Merge) and old.discard else bare(old)
+        state: dict[str, Any] = {} if before is MISSING or new.strategy == "replace" else before
+        if new.strategy == "keep":
+            value = {key: item for key, item in new.value.items() if key not in state}
+        else:
+            value = new.value
+        if new.strategy == "merge":
+            for key in value:
+                state.pop(key, None)
+        joined = self.merge(state, value)
+        return Merge(joined, discard=True) if new.discard else joined
+
+    def final(self, state: Any) -> Any:
+        if state is MISSING:
+            if self.optional:
+                return None
+            state = {}
+        state = bare(state)
+        out: dict[str, Any] = {}
+        for key, kind in self.fields.items():
+            value = kind.final(state.get(key, MISSING))
+            if value is not None:
+                out[key] = value
+        if self.rest is not None:
+            for key, item in state.items():
+                if key not in self.fields:
+                    out[key] = self.rest.final(item)
+        return out
+
+    def write(self, value: Any, aliases: Aliases) -> Any:
+        out = {}
+        for key, item in value.items():
+            kind = self.child(key)
+            if kind is not None and not (kind.own and item == kind.final(MISSING)):
+                out[key] = kind.write(item, aliases)
+        return {"value": out, "strategy": "replace", "discard_when_merged": False} if self.strategies else out
+
+    def diff(self, old: Any, new: Any, aliases: Aliases) -> Any:
+        if old == new:
+            return MISSING
+        if new is None:
+            return None
+        before: Mapping[str, Any] = old or {}
+        out = {}
+        for key in [*new, *(key for key in before if key not in new)]:
+            kind = self.child(key)
+            change = MISSING if kind is None else kind.diff(before.get(key), new.get(key), aliases)
+            if change is not MISSING:
+                out[key] = change
+        return out
+
+
+class StrategyTable(Table):
+    """A table that also takes the merge form `{value, strategy}`."""
+
+    __slots__ = ()
+    strategies = True
+
+
+class OneOf(Kind):
+    """One of several kinds, tried in order; a table among them joins key by key with a table below it."""
+
+    __slots__ = ("allowed", "kinds", "table")
+
+    def __init__(self, kinds: Sequence[Kind], default: Any = MISSING, doc: str = "") -> None:
+        super().__init__(default, doc)
+        self.kinds = tuple(kinds)
+        self.table = next((kind for kind in self.kinds if isinstance(kind, Table)), None)
+        self.allowed = " or ".join(kind.allowed for kind in self.kinds)
+
+    def child(self, name: str) -> Kind | None:
+        return self.table.child(name) if self.table else None
+
+    def read(self, value: object, lenient: bool = False) -> Any:
+        if isinstance(value, dict) and self.table is not None:
+            return self.table.read(value, lenient)  # its own fault says more than "none of these"
+        for kind in self.kinds:
+            try:
+                return kind.read(value, lenient)
+            except Mismatch:
+                continue
+        raise Mismatch(value, self.allowed)
+
+    def parse(self, text: str) -> Any:
+        for kind in self.kinds:
+            try:
+                value = kind.parse(text)
+                kind.read(value)
+            except Mismatch:
+                continue
+            return value
+        raise Mismatch(text, self.allowed)
+
+    def merge(self, old: Any, new: Any) -> Any:
+        if isinstance(new, dict) and self.table is not None:
+            return self.table.merge(old if isinstance(old, dict) else MISSING, new)
+        return new
+
+    def final(self, state: Any) -> Any:
+        if isinstance(state, dict) and self.table is not None:
+            return self.table.final(state)
+        return super().final(state)
+
+    def write(self, value: Any, aliases: Aliases) -> Any:
+        if isinstance(value, dict) and self.table is not None:
+            return self.table.write(value, aliases)
+        for kind in self.kinds:
+            try:
+                kind.read(value)
+            except Mismatch:
+                continue
+            return kind.write(value, aliases)
+        return value
+
+    def diff(self, old: Any, new: Any, aliases: Aliases) -> Any:
+        if isinstance(old, dict) and isinstance(new, dict) and self.table is not None:
+            return self.table.diff(old, new, aliases)
+        return super().diff(old, new, aliases)
+
+
+def walk(
+    kind: Kind, path: tuple[str, ...] = (), above: tuple[Kind, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Kind]]:
+    """Every key below `kind` with its path; free names stand as `<name>`, no table is entered again inside itself."""
+    table = kind.table if isinstance(kind, OneOf) else kind
+    if not isinstance(table, Table) or table in above:
+        return
+    named = list(table.fields.items())
+    if table.rest is not None:
+        named.append(("<name>", table.rest))
+    for name, child in named:
+        yield (*path, name), child
+        yield from walk(child, (*path, name), (*above, table))
