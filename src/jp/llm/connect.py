@@ -93,7 +93,7 @@ class _Race:
 
     def run(self, timeout: float) -> socket.socket | None:
         """The winner, connected and non-blocking, or None. A stop of the whole process does not count as waiting."""
-        left = timeout
+        left = timeout or float("inf")
         next_start = 0.0
         while left > 0 and (self._waiting or self._running):
             self._lifeline.check()

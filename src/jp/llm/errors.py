@@ -42,6 +42,12 @@ class MissingKeyError(LlmError):
     code = "missing_key"
 
 
+class BadKeyError(LlmError):
+    """The API key in the environment can't be one; nothing was sent."""
+
+    code = "bad_key"
+
+
 class UnknownProviderError(UsageError):
     """A model id names a provider that JP does not have."""
 

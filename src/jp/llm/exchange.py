@@ -41,7 +41,7 @@ USER_AGENT = "jean-pierre"
 
 
 class Limits(Struct, frozen=True):
-    """Seconds to wait for the connection, for the first byte (None: as idle) and between bytes."""
+    """Seconds to wait for the connection, between bytes, and for the first byte (None: as idle); 0 is for ever."""
 
     connect_secs: float = 30
     idle_secs: float = 60
@@ -60,7 +60,8 @@ class Exchange:
         self._environ = environ
         self._sock: socket.socket | None = None
         self._decoder = ResponseDecoder(request.method)
-        self._early = b""
+        self._early = b""  # of the body, came with the head
+        self._early_wire = b""  # of the answer, came while the request was being sent
         self.address = parse(request.url, name="the provider's base_url")
 
     def __enter__(self) -> Self:
@@ -124,8 +125,8 @@ class Exchange:
             f"{self.address.origin} redirects in circles", address=self.address.shown, status_code=self.status
         )
 
-    def read(self) -> bytes:
-        """Body bytes as soon as there are some; b"" when the body is over.
+    def read(self, limit: float | None = None) -> bytes:
+        """Body bytes as soon as there are some, within `limit` seconds (None: as idle); b"" when the body is over.
 
         Raises Timeout, ConnectionLost, StreamCut, BadResponse.
         """
@@ -133,7 +134,7 @@ class Exchange:
             early, self._early = self._early, b""
             return early
         while not self._decoder.complete:
-            data = self._receive(self._limits.idle_secs)
+            data = self._receive(self._limits.idle_secs if limit is None else limit)
             if not data:
                 if self._decoder.eof():
                     return b""
@@ -141,7 +142,7 @@ class Exchange:
                     f"the answer was cut off: {self.address.origin} closed the connection in the middle of it",
                     address=self.address.shown,
                 )
-            body = self._decoder.feed(data)
+            body = self._decode(data)
             if body:
                 return body
         return b""
@@ -219,7 +220,7 @@ class Exchange:
                 waited = 0.0
             except TimeoutError:
                 waited += min(time.monotonic() - begun, 2 * SLICE)
-                if waited >= self._limits.idle_secs:
+                if waited >= (self._limits.idle_secs or float("inf")):
                     raise
 
     def _answer_before_loss(self, error: LlmError) -> None:
@@ -231,32 +232,34 @@ class Exchange:
             raise error
         self._early_wire = data
 
-    _early_wire = b""
-
     def _read_head(self) -> bytes:
         body = b""
-        first = self._limits.first_byte_secs or self._limits.idle_secs
+        first = self._limits.idle_secs if self._limits.first_byte_secs is None else self._limits.first_byte_secs
         while not self._decoder.head_complete:
             data, self._early_wire = self._early_wire or self._receive(first), b""
             if not data:
                 raise ConnectionLost(
                     f"{self.address.origin} closed the connection without an answer", address=self.address.shown
                 )
-            try:
-                body = self._decoder.feed(data)
-            except BadResponse as error:
-                raise BadResponse(
-                    f"{self.address.origin}: {error.message}",
-                    address=self.address.shown,
-                    hints=["Check the provider's `base_url`."],
-                ) from None
+            body = self._decode(data)
             first = self._limits.idle_secs
         return body
+
+    def _decode(self, data: bytes) -> bytes:
+        try:
+            return self._decoder.feed(data)
+        except BadResponse as error:
+            raise BadResponse(
+                f"{self.address.origin}: {error.message}",
+                address=self.address.shown,
+                hints=["Check the provider's `base_url`."],
+            ) from None
 
     def _receive(self, limit: float, *, one: bool = False) -> bytes:
         """Bytes from the wire, b"" at its end; `one` takes a byte at a time, so as not to read into a tunnel."""
         assert self._sock is not None
         waited = 0.0
+        limit = limit or float("inf")
         with _Translated(self, "waiting for the answer", limit):
             while True:
                 slice_ = min(SLICE, limit - waited)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct, field
 
 from jp.errors import nearest
-from jp.llm.errors import BadAddressError, MissingKeyError, UnknownProviderError, UnsupportedProviderError
+from jp.llm.errors import BadAddressError, BadKeyError, MissingKeyError, UnknownProviderError, UnsupportedProviderError
 
 if TYPE_CHECKING:
     from jp.config.sections.model import Parameters
@@ -206,6 +206,11 @@ def _api_key(
     variables = [variable for variable in variables if variable]
     for variable in variables:
         key = environ.get(variable, "").strip()
+        if key and not all("!" <= c <= "~" for c in key):
+            raise BadKeyError(
+                f"the API key in {variable} contains a character that no key has",
+                hints=["Spaces, line breaks and letters outside ASCII: was it pasted with something else around it?"],
+            )
         if key:
             return key, variable
     if not variables:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from jp.errors import JpError
 from jp.llm.connect import Lifeline
-from jp.llm.errors import LlmError, NetworkError, Stopped, StreamCut, Timeout, TooLarge
+from jp.llm.errors import BadResponse, LlmError, NetworkError, Stopped, StreamCut, Timeout, TooLarge
 from jp.llm.events import Event, Keepalive, Message, Reasoning, ToolCallArguments, joined
 from jp.llm.exchange import Exchange, Limits
 from jp.llm.provider import Parser, Request
@@ -141,7 +141,7 @@ class Source:
             self._post(Done(self.generation, Stopped("stopped") if self._lifeline.was_cut else error))
 
     def _read(self) -> JpError | None:
-        options = self._options
+        options, parser = self._options, self._parser
         limits = Limits(options.connect_secs, options.idle_secs, options.idle_secs * options.patience)
         with Exchange(self._request, self._lifeline, limits=limits, environ=self._environ) as exchange:
             self._progress("connecting")
@@ -154,31 +154,23 @@ class Source:
             self._heard_at = time.monotonic()
             try:
                 self._stream(exchange)
-            except NetworkError as error:
-                if not self._parser.finished:
-                    self._deliver(self._parser.close())
-                    return self._parser.error if _says_more(self._parser.error) else error
-            except StreamCut as error:
-                if not self._parser.finished:
-                    self._deliver(self._parser.close())
-                    return self._parser.error if _says_more(self._parser.error) else error
-        return self._parser.error
+            except (NetworkError, StreamCut, BadResponse) as error:
+                self._deliver(parser.close())
+                if not parser.finished:
+                    # The parser knows better when what came was no answer at all; of a mere end it knows less.
+                    return error if parser.error is None or isinstance(parser.error, StreamCut) else parser.error
+        return None if parser.finished else parser.error
 
     def _progress(self, stage: str) -> None:
         self._post(Progress(self.generation, stage))
 
     def _stream(self, exchange: Exchange) -> None:
         parser = self._parser
-        while data := exchange.read():
-            events = parser.feed(data)
-            self._count(events, len(data))
-            if parser.error is not None:
-                raise parser.error
-            if parser.done:
+        while data := exchange.read(AFTER_FINISH_SECS if parser.finished else None):
+            self._count(parser.feed(data), len(data))
+            if parser.error is not None or parser.done:
                 return
         self._deliver(parser.close())
-        if parser.error is not None:
-            raise parser.error
 
     def _count(self, events: list[Event], size: int) -> None:
         """Deliver, within the bounds."""
@@ -228,8 +220,3 @@ class Source:
             retry_after=retry_after(exchange.headers, time.time()),
             key=self._options.key,
         )
-
-
-def _says_more(error: LlmError | None) -> bool:
-    """Whether the parser's own error is better than "the connection broke"."""
-    return error is not None and not isinstance(error, StreamCut)

@@ -31,6 +31,8 @@ _SIGNED = {
 }
 _KINDS = {key: (form, kind, field) for (form, kind), (key, field) in _SIGNED.items()}
 RAW = "openrouter_reasoning_details"  # details of vendors that have no name here
+_NAMES = {"minimal": "xlow"}
+_ORDER = ["none", "xlow", "low", "medium", "high", "xhigh", "max"]
 _LEVELS = {"xlow": "minimal", "auto": "medium", "max": "xhigh"}
 
 
@@ -99,16 +101,28 @@ class OpenRouter(ChatProvider):
 
     def _details(self, one: JSON) -> ModelDetails:
         supported = one.get("supported_parameters") or []
+        best = one.get("top_provider") or {}
+        reasons = one.get("reasoning")
+        efforts = reasons.get("supported_efforts") if isinstance(reasons, dict) else None
+        reasoning: str | tuple[str, ...] | None = None
+        if efforts:
+            reasoning = tuple(sorted((_NAMES.get(e, e) for e in efforts), key=_rank))
+        elif supported and "reasoning" not in supported and reasons is None:
+            reasoning = "unsupported"
         return ModelDetails(
             self.name,
             one["id"],
             display_name=one.get("name"),
-            context_window=one.get("context_length"),
-            max_output_tokens=(one.get("top_provider") or {}).get("max_completion_tokens"),
-            reasoning=None if "reasoning" in supported else "unsupported",
+            context_window=best.get("context_length") or one.get("context_length"),
+            max_output_tokens=best.get("max_completion_tokens"),
+            reasoning=reasoning,
             knowledge_cutoff=one.get("knowledge_cutoff"),
-            structured_output="structured_outputs" in supported,
+            structured_output="structured_outputs" in supported if supported else None,
         )
+
+
+def _rank(effort: str) -> int:
+    return _ORDER.index(effort) if effort in _ORDER else len(_ORDER)
 
 
 class _Parser(ChatParser):
