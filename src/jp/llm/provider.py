@@ -1,36 +1,21 @@
 """What every provider is: something that words a request and understands the answer.
 
-Both halves are pure. Who sends the request and reads the bytes is `jp.llm.source`.
+Both halves are pure. Who sends the request and reads the bytes is `jp.llm.source`; which provider a model id means is
+`jp.llm.registry`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct, field
 
-from jp.errors import nearest
-from jp.llm.errors import BadAddressError, BadKeyError, MissingKeyError, UnknownProviderError, UnsupportedProviderError
-
 if TYPE_CHECKING:
-    from jp.config.sections.model import Parameters
-    from jp.config.sections.providers import Provider as Settings
-    from jp.config.sections.providers import Providers
+    from jp.config.sections.model import Parameters as Parameters  # noqa: PLC0414 - part of this interface
     from jp.conversation.thread import Thread
-    from jp.llm.chat import ChatProvider
     from jp.llm.errors import LlmError
     from jp.llm.events import Event
-
-_MODULES = {
-    "cerebras": ("cerebras", "Cerebras"),
-    "deepseek": ("deepseek", "DeepSeek"),
-    "llamacpp": ("llamacpp", "LlamaCpp"),
-    "ollama": ("ollama", "Ollama"),
-    "openai": ("openai", "OpenAi"),
-    "openrouter": ("openrouter", "OpenRouter"),
-}
-NOT_YET = ("anthropic", "google")
 
 
 class Request(Struct, frozen=True):
@@ -112,6 +97,8 @@ class Provider(Protocol):
     name: str
     address: str
     """Where requests go, for messages."""
+    key_env: str | None
+    """The variable that the API key came from, for hints."""
     patience: float
     """How many idle timeouts the first byte may take: local servers read the whole prompt first."""
 
@@ -153,73 +140,3 @@ class ModelDetails(Struct, frozen=True):
     knowledge_cutoff: str | None = None
     deprecated: bool | None = None
     structured_output: bool | None = None
-
-
-def provider_for(name: str, providers: Providers, environ: Mapping[str, str]) -> ChatProvider:
-    """The provider called `name`, as it is configured, with its key from the environment. Nothing is sent.
-
-    Raises MissingKeyError (it names the variable and `jp init`), UnknownProviderError (with the nearest),
-    UnsupportedProviderError, BadAddressError.
-    """
-    if name not in providers.llm or name == "local":
-        near = nearest(name, [*providers.llm.named])
-        hints = [f"Did you mean {near}?"] if near else []
-        raise UnknownProviderError(
-            f"there is no provider {name!r}",
-            hints=[*hints, "Any OpenAI-compatible server can be named: `providers.llm.NAME.base_url`."],
-        )
-    if name in NOT_YET:
-        raise UnsupportedProviderError(
-            f"this version of JP does not speak to {name} itself",
-            hints=[f"Its models are at OpenRouter too: `-m openrouter/{name}/…`."],
-        )
-    settings = providers.llm[name]
-    base_url = _base_url(name, settings, environ)
-    key, variable = _api_key(name, settings.api_key_env, environ)
-    made = _class_of(name)(base_url, key, key_env=variable)
-    made.configure(name, settings)
-    return made
-
-
-def _class_of(name: str) -> type[ChatProvider]:
-    from importlib import import_module
-
-    module, cls = _MODULES.get(name, ("generic", "Generic"))
-    chosen: type[ChatProvider] = getattr(import_module(f"jp.llm.providers.{module}"), cls)
-    return chosen
-
-
-def _base_url(name: str, settings: Settings, environ: Mapping[str, str]) -> str:
-    url = (environ.get(settings.base_url_env) if settings.base_url_env else None) or settings.base_url
-    if not url:
-        raise BadAddressError(f"the provider {name} has no address", hints=[f"Set `providers.llm.{name}.base_url`."])
-    return url
-
-
-def _api_key(
-    name: str, configured: str | list[str] | dict[str, Any] | None, environ: Mapping[str, str]
-) -> tuple[str | None, str | None]:
-    """The key and the variable it came from; (None, None) where none is configured."""
-    if isinstance(configured, dict):  # named keys: the first of them
-        configured = next(iter(configured.values()), None)
-    variables = [configured] if isinstance(configured, str) else list(configured or ())
-    variables = [variable for variable in variables if variable]
-    for variable in variables:
-        key = environ.get(variable, "").strip()
-        if key and not all("!" <= c <= "~" for c in key):
-            raise BadKeyError(
-                f"the API key in {variable} contains a character that no key has",
-                hints=["Spaces, line breaks and letters outside ASCII: was it pasted with something else around it?"],
-            )
-        if key:
-            return key, variable
-    if not variables:
-        return None, None
-    which = " or ".join(variables)
-    raise MissingKeyError(
-        f"no API key for {name}: the environment variable {which} is not set",
-        hints=[
-            f"Set it (`export {variables[0]}=…`), or choose another model with `-m provider/name`.",
-            "`jp init` shows which providers can be used from here; `jp model install` gets one that needs no key.",
-        ],
-    )
