@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ESC = "\x1b"
+CLEAR_LINE = "\r\x1b[K"
 _STRINGS = "]PX^_"  # OSC, DCS, SOS, PM, APC
 _C1 = {"\x9b": "[", "\x9d": "]", "\x90": "P", "\x98": "X", "\x9e": "^", "\x9f": "_"}
 C1_INTRODUCERS = "".join(_C1)

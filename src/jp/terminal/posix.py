@@ -190,11 +190,17 @@ class Waiter:
                 return {fd}
         return {fd for fd, event in pipes.poll(0) if event & (select.POLLERR | select.POLLHUP)}
 
-    def close(self) -> None:
-        """Give the wake-up pipe back; nobody may wait any more."""
-        self.awake = True
-        os.close(self._wake_in)
-        os.close(self._wake_out)
+
+def held_by_another(fd: int) -> bool:
+    """Whether somebody holds the lock on the file that `fd` was opened for; `fd` must be an open of its own."""
+    import fcntl
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return False
 
 
 def read_modes(fd: int) -> "Modes | None":

@@ -8,12 +8,11 @@ loses nothing, it costs the memory of what it was to get.
 import _thread
 import time
 
-from jp.terminal import system
-from jp.terminal.capabilities import ChannelCaps, Format, resolve, smart_terminal
+from jp.terminal import channels, system
+from jp.terminal.capabilities import ChannelCaps, Format, resolve
 from jp.terminal.capabilities import colour as resolve_colour
-from jp.terminal.device import Device
-from jp.terminal.escapes import Strip
-from jp.terminal.sink import Buffer, FdSink, MemorySink
+from jp.terminal.loan import Loan
+from jp.terminal.sink import Buffer
 from jp.terminal.target import Target
 from jp.terminal.worker import Gate, Worker, urgent_line
 
@@ -22,35 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
+    from jp.terminal.channels import Channels
     from jp.terminal.status import StatusHandle
     from jp.terminal.tty import Tty
 
 __all__ = ["Buffer", "ChannelCaps", "Format", "Loan", "Printer", "Target"]
 
 ANNOUNCE_SECS = 0.05
-LEND_WAIT_SECS = 0.1
-_NONE = ChannelCaps(False, False)
-
-
-class Setup:
-    """What a Printer is made of: how the channels go, the values they were resolved from, and who has a say."""
-
-    def __init__(
-        self,
-        format_: Format,
-        caps: "Mapping[Target, ChannelCaps]",
-        devices: "list[Device]",
-        *,
-        environ: "Mapping[str, str]",
-        quiet: bool = False,
-        log_on_stderr: bool = False,
-    ) -> None:
-        self.format = format_
-        self.caps = caps
-        self.devices = devices
-        self.environ = environ
-        self.quiet = quiet
-        self.log_on_stderr = log_on_stderr
+_STEP_SECS = 0.5
 
 
 class Printer:
@@ -61,23 +39,27 @@ class Printer:
     disk). `max_latency` bounds the typewriter's lag in seconds; 0 is no pacing.
     """
 
-    def __init__(self, setup: Setup, *, clock: "Callable[[], float]" = time.monotonic) -> None:
+    def __init__(
+        self,
+        made_of: "Channels",
+        *,
+        quiet: bool = False,
+        log_on_stderr: bool = False,
+        clock: "Callable[[], float]" = time.monotonic,
+    ) -> None:
         """For the constructors below."""
-        self.format = setup.format
-        self.quiet = setup.quiet
+        self.format = made_of.format
+        self.quiet = quiet
         self.tty: Tty | None = None
-        self.tty_buffer = Buffer()
-        self.transcript = Buffer()
-        self._caps = dict(setup.caps)
-        self._environ = setup.environ
+        self.tty_buffer = made_of.buffers[Target.TTY]
+        self.transcript = made_of.transcript
+        self._channels = made_of
         self._clock = clock
-        self._columns: Mapping[Target, Callable[[], int | None]] = {}
-        self._worker = Worker(setup.devices, clock)
-        self._devices = setup.devices
-        self._status_on = self.can_repaint and not setup.log_on_stderr and not setup.quiet and not self.format.is_json
+        self._worker = Worker(made_of.devices, clock)
+        self._has_status = self.can_repaint and not (log_on_stderr or quiet or self.format.is_json)
         self._inline = False
-        self._suspended: list[Loan] = []
         self._turn = _thread.allocate_lock()
+        self._suspended: list[Loan] = []
         self._max_latency: float | None = None
 
     # -- making one -------------------------------------------------------------------------------------------------
@@ -93,31 +75,10 @@ class Printer:
         quiet: bool = False,
     ) -> "Self":
         """The Printer of this process: descriptors 1 and 2, and the controlling terminal that was probed."""
-        out_tty, err_tty = system.is_terminal(1), system.is_terminal(2)
-        out_caps, err_caps = resolve(format, out_tty=out_tty, err_tty=err_tty, environ=environ)
-        fds = {Target.OUT: 1, Target.ERR: 2}
-        terminals = {Target.OUT: out_tty, Target.ERR: err_tty}
-        caps = {Target.OUT: out_caps, Target.ERR: err_caps, Target.TTY: _NONE}
-        if tty is not None:
-            smart = smart_terminal(environ)
-            fds[Target.TTY], terminals[Target.TTY] = tty.out_fd, True
-            caps[Target.TTY] = ChannelCaps(smart, smart)
-        groups: dict[object, dict[Target, int]] = {}
-        for target, fd in fds.items():
-            groups.setdefault(_place(fd, terminals[target]), {})[target] = fd
-        devices = [
-            Device(FdSink(group, terminal=all(terminals[target] for target in group)), tuple(group), _filters(caps))
-            for group in groups.values()
-        ]
-        setup = Setup(format, caps, devices, environ=environ, quiet=quiet, log_on_stderr=log_on_stderr)
-        printer = cls(setup)
+        made_of = channels.of_process(format, environ, tty)
+        printer = cls(made_of, quiet=quiet, log_on_stderr=log_on_stderr)
         printer.tty = tty
-        printer._columns = {
-            target: lambda fd=fd: (system.size(fd) or (None, 0))[0]  # type: ignore[misc]
-            for target, fd in fds.items()
-            if terminals[target]
-        }
-        printer._open_status(lambda: system.foreground(2) is not False)
+        printer._open_status(None)
         _thread.start_new_thread(printer._worker.run, (system.Waiter(),))
         return printer
 
@@ -143,6 +104,7 @@ class Printer:
         tty: bool = False,
         clock: "Callable[[], float]" = time.monotonic,
         quiet: bool = False,
+        log_on_stderr: bool = False,
         environ: "Mapping[str, str] | None" = None,
     ) -> "tuple[Self, Buffer, Buffer]":
         """A Printer on buffers with the capabilities given: (printer, stdout, stderr).
@@ -151,47 +113,31 @@ class Printer:
         channel (`tty_buffer`) as well when `tty` is true; `transcript` holds what all channels got, in order. Time is
         the clock's; `tick` lets the worker look at it.
         """
-        caps = {Target.OUT: out_caps, Target.ERR: err_caps, Target.TTY: ChannelCaps(True, True) if tty else _NONE}
-        buffers = {Target.OUT: Buffer(), Target.ERR: Buffer(), Target.TTY: Buffer()}
-        transcript = Buffer()
-        targets = [target for target in Target if tty or target is not Target.TTY]
-        screen = tuple(target for target in targets if caps[target].addressable)
-        groups = [(target,) for target in targets if target not in screen] + ([screen] if screen else [])
-        devices = [
-            Device(MemorySink(buffers, terminal=group is screen, order=transcript), group, _filters(caps))
-            for group in groups
-        ]
-        printer = cls(Setup(format, caps, devices, environ=environ or {}, quiet=quiet), clock=clock)
-        printer.tty_buffer = buffers[Target.TTY]
-        printer.transcript = transcript
+        caps = {Target.OUT: out_caps, Target.ERR: err_caps, Target.TTY: ChannelCaps(tty, tty)}
+        made_of = channels.of_memory(format, caps, environ or {}, tty=tty)
+        printer = cls(made_of, quiet=quiet, log_on_stderr=log_on_stderr, clock=clock)
         printer._inline = True
-        printer._open_status(lambda: True, throttle=0.0)
-        return printer, buffers[Target.OUT], buffers[Target.ERR]
+        printer._open_status(0.0)
+        return printer, made_of.buffers[Target.OUT], made_of.buffers[Target.ERR]
 
     # -- what the channels are --------------------------------------------------------------------------------------
 
     def caps(self, target: Target) -> ChannelCaps:
         """What a channel can carry."""
-        return self._caps[target]
+        return self._channels.caps[target]
 
     @property
     def can_repaint(self) -> bool:
         """Whether chrome can be repainted in place: stderr takes escapes and is addressable."""
-        return self._caps[Target.ERR].can_repaint
+        return self._channels.caps[Target.ERR].can_repaint
 
     def colour(self, target: Target) -> bool:
         """Whether colour may be used on a channel (its escape capability and `NO_COLOR`)."""
-        return resolve_colour(self.format, self._caps[target], self._environ)
+        return resolve_colour(self.format, self._channels.caps[target], self._channels.environ)
 
     def width(self, target: Target) -> int | None:
         """Columns of a channel: its terminal's, else those that `COLUMNS` declares, else None. Asked anew each time."""
-        ask = self._columns.get(target)
-        found = ask() if ask is not None else None
-        if found is None:
-            declared = self._environ.get("COLUMNS", "")
-            if declared.isascii() and declared.isdigit() and len(declared) < 6:
-                found = int(declared) or None
-        return found
+        return self._channels.width(target)
 
     # -- writing ----------------------------------------------------------------------------------------------------
 
@@ -204,7 +150,7 @@ class Printer:
 
         It is written at once by a flush, a lend and the end.
         """
-        self._write(Target.OUT, text, delay=delay if self._caps[Target.OUT].can_repaint else 0.0)
+        self._write(Target.OUT, text, delay=delay if self._channels.caps[Target.OUT].can_repaint else 0.0)
 
     def record(self, record: bytes | str) -> None:
         """One JSON record on stdout, already encoded: a line under `json`, indented under `json-pretty`."""
@@ -257,7 +203,7 @@ class Printer:
                 return
         if not taken.acquire(blocking=False) or device is None:
             return  # the worker has it, and it is on its way
-        data = urgent_line(line, repaint=self.can_repaint, fresh=device.line.is_open)
+        data = urgent_line(line, device, repaint=self.can_repaint)
         try:
             device.sink.write(Target.ERR, memoryview(data))
         except OSError:
@@ -287,6 +233,13 @@ class Printer:
             self._post(self._worker.status.add, handle)
         return handle
 
+    def update(self, handle: "StatusHandle", text: str) -> None:
+        """News that a claim has (a retry): its detail on the status line, a plain line where there is none."""
+        if self._worker.status is not None:
+            handle.detail(text)
+        else:
+            self.note(text)
+
     def resized(self) -> None:
         """The window has another size: the status line is fitted to it."""
         self._post(self._worker.touch_status)
@@ -307,7 +260,11 @@ class Printer:
         if self._inline:
             with self._turn:  # another thread may be carrying it out at this moment
                 return gate.wait(0)
-        return gate.wait(timeout)
+        end = None if timeout is None else time.monotonic() + timeout
+        while not gate.wait(_STEP_SECS if end is None else min(_STEP_SECS, end - time.monotonic())):
+            if self._worker.ended or (end is not None and time.monotonic() >= end):
+                return False
+        return True
 
     def lend(self) -> "Loan":
         """The terminal for a prompt or an editor: a context manager.
@@ -315,7 +272,13 @@ class Printer:
         What is queued for the terminal is written first, for at most 50 ms; what comes later waits for the end, and so
         does the status line. Other devices go on. An unfinished line is written again afterwards.
         """
-        return Loan(self)
+        worker = self._worker
+        return Loan(
+            self.tty,
+            begin=lambda gate: self._post(worker.lend, gate),
+            end=lambda gate: self._post(worker.take_back, gate),
+            write=self.terminal,
+        )
 
     def suspend(self) -> None:
         """Before the job is stopped: the status line goes, the terminal gets nothing more. Returns within 100 ms."""
@@ -375,7 +338,7 @@ class Printer:
     @max_latency.setter
     def max_latency(self, seconds: float | None) -> None:
         self._max_latency = seconds
-        for device in self._devices:
+        for device in self._channels.devices:
             device.max_latency = seconds
 
     # -- inside -----------------------------------------------------------------------------------------------------
@@ -405,75 +368,17 @@ class Printer:
             finally:
                 self._turn.release()
 
-    def _open_status(self, allowed: "Callable[[], bool]", throttle: float | None = None) -> None:
+    def _open_status(self, throttle: float | None) -> None:
         device = self._worker.device(Target.ERR)
-        if not self._status_on or device is None:
+        if not self._has_status or device is None:
             return
         from jp.terminal.statusline import StatusLine
 
         columns = lambda: self.width(Target.ERR)
-        if throttle is None:
-            self._worker.status = StatusLine(device, columns=columns, allowed=allowed)
-        else:
-            self._worker.status = StatusLine(device, columns=columns, allowed=allowed, throttle=throttle)
-
-
-class Loan:
-    """The terminal while it is lent: `fd` to read from, `write` to draw with. None of it when there is no terminal."""
-
-    __slots__ = ("_gate", "_printer", "_state")
-
-    def __init__(self, printer: Printer) -> None:
-        self._printer = printer
-        self._gate = Gate()
-        self._state = "new"
-
-    @property
-    def fd(self) -> int | None:
-        """The descriptor to read from."""
-        tty = self._printer.tty
-        return tty.fd if tty is not None else None
-
-    def write(self, text: str) -> None:
-        """Draw on the terminal, in order, without blocking."""
-        self._printer.terminal(text)
-
-    def begin(self) -> None:
-        """Take the terminal; returns within 100 ms."""
-        self._state = "lent"
-        printer = self._printer
-        printer._post(printer._worker.lend, self._gate)
-        self._gate.wait(0 if printer._inline else LEND_WAIT_SECS)
-
-    def end(self) -> None:
-        """Give the terminal back; a second call does nothing."""
-        if self._state == "lent":
-            self._state = "ended"
-            self._printer._post(self._printer._worker.take_back, self._gate)
-
-    def __enter__(self) -> "Self":
-        self.begin()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-
-def _place(fd: int, terminal: bool) -> object:
-    """Equal for descriptors that are one device."""
-    if terminal and system.controls(fd):
-        return "the controlling terminal"  # /dev/tty is another inode than the terminal it leads to
-    return system.identity(fd) or ("closed", fd)
-
-
-def _filters(caps: "Mapping[Target, ChannelCaps]") -> "dict[Target, Strip]":
-    """What each channel loses on its way: escapes it cannot carry, and on stderr repaints it cannot act on."""
-    filters = {}
-    if not caps[Target.OUT].escapes:
-        filters[Target.OUT] = Strip()
-    if not caps[Target.ERR].can_repaint:
-        filters[Target.ERR] = Strip(keep_style=caps[Target.ERR].escapes, drop_returns=True)
-    return filters
+        status = StatusLine(device, columns=columns, may_draw=self._channels.may_draw)
+        if throttle is not None:
+            status.throttle = throttle
+        self._worker.status = status
 
 
 def _json(record: "Mapping[str, object]") -> str:

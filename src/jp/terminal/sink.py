@@ -57,13 +57,6 @@ class FdSink:
         except BlockingIOError:
             return 0
 
-    def close(self) -> None:
-        """Give back what was opened here; the inherited descriptors stay."""
-        own, self._own = self._own, None
-        if own is not None:
-            self._checked = True
-            os.close(own)
-
 
 def _can_be_full(fd: int) -> bool:
     try:
@@ -127,6 +120,3 @@ class MemorySink:
         self._buffers[target].append(data)
         self.order.append(data)
         return len(data)
-
-    def close(self) -> None:
-        """Nothing to give back."""

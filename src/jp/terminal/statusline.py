@@ -5,6 +5,7 @@ all of that is looked at anew at each draw. Nothing is erased upwards: on a wind
 remnant is the lesser evil beside a line of the answer that is gone.
 """
 
+from jp.terminal.escapes import CLEAR_LINE
 from jp.terminal.status import MIN_INTERVAL, fit
 from jp.terminal.target import Target
 
@@ -15,28 +16,26 @@ if TYPE_CHECKING:
     from jp.terminal.device import Device
     from jp.terminal.status import StatusHandle
 
-CLEAR = b"\r\x1b[K"
 ELSEWHERE_SECS = 0.1  # redrawn this long after a write to another device, which may end up on the same screen
 
 
 class StatusLine:
     """The stack of claims and what of it is on the screen."""
 
-    __slots__ = ("_allowed", "_columns", "_current", "_device", "_next", "_stack", "_throttle", "drawn")
+    __slots__ = ("_columns", "_current", "_device", "_may_draw", "_next", "_stack", "drawn", "throttle")
 
     def __init__(
         self,
         device: "Device",
         *,
         columns: "Callable[[], int | None]",
-        allowed: "Callable[[], bool]",
-        throttle: float = MIN_INTERVAL,
+        may_draw: "Callable[[], bool]",
     ) -> None:
-        """`allowed`: whether this moment permits drawing. `throttle`: seconds between two draws beside the ticks."""
+        """`may_draw`: whether this moment permits drawing."""
         self._device = device
         self._columns = columns
-        self._allowed = allowed
-        self._throttle = throttle
+        self._may_draw = may_draw
+        self.throttle = MIN_INTERVAL  # seconds between two draws beside the ticks
         self._stack: list[StatusHandle] = []
         self._current: StatusHandle | None = None
         self._next = 0.0  # the next draw's time
@@ -48,18 +47,18 @@ class StatusLine:
 
     def changed(self, now: float) -> None:
         """A claim's detail has changed or a claim has ended."""
-        self._next = min(self._next, now + self._throttle) if self.drawn else now
+        self._next = min(self._next, now + self.throttle) if self.drawn else now
 
     def clear(self, now: float, writing_to: "Device | None" = None) -> None:
         """Take the line off the screen, before `writing_to` is written to."""
         if not self.drawn:
             return
         self.drawn = False
-        if self._allowed():  # from the background it would erase what the shell has printed since
-            self._device.push_raw(Target.ERR, CLEAR)
+        if self._may_draw():  # from the background it would erase what the shell has printed since
+            self._device.push_raw(Target.ERR, CLEAR_LINE.encode())
             self._device.advance(now)
         elsewhere = writing_to is not None and writing_to is not self._device
-        self._next = now + (max(ELSEWHERE_SECS, self._throttle) if elsewhere else self._throttle)
+        self._next = now + (max(ELSEWHERE_SECS, self.throttle) if elsewhere else self.throttle)
 
     def expire(self, now: float) -> None:
         """Take the line away when nobody claims it any more."""
@@ -82,7 +81,7 @@ class StatusLine:
         if now < self._next or device.held or device.dead or not device.drained or device.line.is_open:
             return
         self._next = now + shown.interval
-        if not self._allowed():
+        if not self._may_draw():
             return
         columns = self._columns()
         text = fit(shown.text(now), columns)

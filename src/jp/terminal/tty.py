@@ -22,12 +22,13 @@ class Tty:
     `fd` is read from, `out_fd` written to (one descriptor on POSIX).
     """
 
-    __slots__ = ("_lock_fd", "fd", "out_fd")
+    __slots__ = ("_lock_fd", "_look_fd", "fd", "out_fd")
 
     def __init__(self, fd: int, out_fd: int) -> None:
         self.fd = fd
         self.out_fd = out_fd
         self._lock_fd: int | None = None
+        self._look_fd: int | None = None
 
     def foreground(self) -> bool:
         """Whether we may read: our process group is the terminal's foreground. A lost terminal says no."""
@@ -49,9 +50,21 @@ class Tty:
                 return None
         return self._lock_fd
 
+    def asked_on(self) -> bool:
+        """Whether a question is up on this terminal: somebody, perhaps another process, holds its lock.
+
+        Looked at through an open of its own; a look through `lock_fd` would give our own lock away.
+        """
+        if self._look_fd is None:
+            try:
+                self._look_fd = system.open_device(self.fd)
+            except OSError:
+                return False
+        return system.held_by_another(self._look_fd)
+
     def close(self) -> None:
         """Give the descriptors back."""
-        for fd in {self.fd, self.out_fd, self._lock_fd} - {None}:
+        for fd in {self.fd, self.out_fd, self._lock_fd, self._look_fd} - {None}:
             try:
                 os.close(fd)  # type: ignore[arg-type]
             except OSError:

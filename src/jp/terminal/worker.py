@@ -19,7 +19,7 @@ import errno
 from collections import deque
 
 from jp.terminal.device import Device, Entry
-from jp.terminal.statusline import CLEAR
+from jp.terminal.escapes import CLEAR_LINE
 from jp.terminal.target import Target
 
 TYPE_CHECKING = False
@@ -65,6 +65,7 @@ class Worker:
         self._flushes: list[tuple[list[tuple[Device, int]], Gate]] = []
         self._lends: list[tuple[Device, int, float, Gate]] = []
         self._stop = False
+        self.ended = False
         self._waiter: Waiter | None = None
         self.status: StatusLine | None = None
         self.on_closed: Callable[[Target], None] = lambda _: None
@@ -179,7 +180,8 @@ class Worker:
                 faults += 1
                 if faults > _FAULTS:
                     self._give_up()
-                    return
+                    break
+        self.ended = True
 
     def _take_inbox(self) -> None:
         inbox = self._inbox
@@ -286,7 +288,10 @@ class Worker:
             lend[3].open()
 
 
-def urgent_line(text: str, *, repaint: bool, fresh: bool) -> bytes:
-    """A message that is written past the queue: on a line of its own, over a status line if there is one."""
-    lead = CLEAR.decode() if repaint else ""
-    return (lead + ("\n" if fresh else "") + text).encode("utf-8", "replace")
+def urgent_line(text: str, device: Device, *, repaint: bool) -> bytes:
+    """A message that is written past the queue: on a line of its own, over a status line but not over a prompt."""
+    if device.held:
+        lead = "\r\n"
+    else:
+        lead = (CLEAR_LINE if repaint else "") + ("\n" if device.line.is_open else "")
+    return (lead + text).encode("utf-8", "replace")
