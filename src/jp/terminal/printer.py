@@ -103,11 +103,10 @@ class Printer:
         *,
         tty: bool = False,
         clock: "Callable[[], float]" = time.monotonic,
-        quiet: bool = False,
-        log_on_stderr: bool = False,
         environ: "Mapping[str, str] | None" = None,
+        **how: bool,
     ) -> "tuple[Self, Buffer, Buffer]":
-        """A Printer on buffers with the capabilities given: (printer, stdout, stderr).
+        """A Printer on buffers with the capabilities given: (printer, stdout, stderr). `how`: quiet, log_on_stderr.
 
         Every call has been carried out when it returns. Addressable channels are one terminal, which has a prompt
         channel (`tty_buffer`) as well when `tty` is true; `transcript` holds what all channels got, in order. Time is
@@ -115,7 +114,7 @@ class Printer:
         """
         caps = {Target.OUT: out_caps, Target.ERR: err_caps, Target.TTY: ChannelCaps(tty, tty)}
         made_of = channels.of_memory(format, caps, environ or {}, tty=tty)
-        printer = cls(made_of, quiet=quiet, log_on_stderr=log_on_stderr, clock=clock)
+        printer = cls(made_of, clock=clock, **how)
         printer._inline = True
         printer._open_status(0.0)
         return printer, made_of.buffers[Target.OUT], made_of.buffers[Target.ERR]
