@@ -51,5 +51,6 @@ def nearest(word: str, known: "Sequence[str]") -> str | None:
     """The one of `known` that `word` was most likely meant to be, or None."""
     from difflib import get_close_matches
 
-    found = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    swapped = [name for name in known if sorted(name) == sorted(word)]
+    found = swapped or get_close_matches(word, list(known), n=1, cutoff=0.6)
     return found[0] if found else None

@@ -21,23 +21,32 @@ An installed model is used by its id: jp query -m local/qwen2.5-coder-1.5b "…"
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     """The arguments of `jp model`."""
-    parser.add_argument("action", nargs="?", choices=("ls", "list", "install", "rm", "remove"), default="ls")
+    parser.add_argument("action", nargs="?", default="ls", metavar="ls|install|rm", help="what to do (default: ls)")
     parser.add_argument("model", nargs="?", metavar="MODEL", help="a name that `jp model ls` shows, or an alias of it")
     parser.add_argument("--verify", action="store_true", help="install: check weights that are there, and mend them")
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
     """Do what was asked; raises the errors of jp.llm.embedded."""
-    from jp.errors import UsageError
+    from jp.errors import UsageError, nearest
     from jp.llm.embedded.catalogue import DEFAULT, find
 
-    if args.action in ("ls", "list"):
-        return _list(ctx)
-    if args.action == "install":
-        return _install(find(args.model) if args.model else DEFAULT, args, ctx)
-    if not args.model:
-        raise UsageError("`jp model rm` wants the name of a model", hints=["`jp model ls` lists them"])
-    return _remove(find(args.model), ctx)
+    match args.action:
+        case "ls" | "list":
+            return _list(ctx)
+        case "install":
+            return _install(find(args.model) if args.model else DEFAULT, args, ctx)
+        case "rm" | "remove" if args.model:
+            return _remove(find(args.model), ctx)
+        case "rm" | "remove":
+            raise UsageError("`jp model rm` wants the name of a model", hints=["`jp model ls` lists them"])
+    close = nearest(args.action, ["ls", "install", "rm", "list", "remove"])
+    hints = [f"did you mean `jp model {close}`?"] if close else []
+    raise UsageError(
+        f"unknown action `{args.action}` of `jp model`",
+        hints=[*hints, "known are `ls`, `install` and `rm`"],
+        metadata={"action": args.action, "nearest": close},
+    )
 
 
 def _list(ctx: "Context") -> int:

@@ -1,0 +1,224 @@
+"""`jp query`, from its arguments to the stored answer.
+
+The order matters: what can fail because of the user (the text, the configuration, the model, the key) fails before a
+conversation is made or activated.
+"""
+
+from jp.errors import DONE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from jp.cli.context import Context
+    from jp.cli.model import Choice, Connection
+    from jp.config.load import Config
+    from jp.conversation.attachments import Attachment
+    from jp.storage.conversation import Conversation
+    from jp.turn.inbox import Inbox
+    from jp.turn.loop import Turn
+    from jp.turn.screen import Screen
+    from jp.turn.title import Title
+
+DEFAULT_EXPIRY = "24h"
+TITLE_SECS = 5.0  # beyond the answer's own end; a title is not worth more of anybody's time
+
+
+class Query:
+    """One `jp query`."""
+
+    def __init__(self, args: "argparse.Namespace", ctx: "Context") -> None:
+        self._args = args
+        self._ctx = ctx
+
+    def run(self) -> int:
+        """Ask, show, store; returns the exit status. Raises JpError leaves and Shutdown."""
+        from jp.cli.question import from_words, joined
+        from jp.cli.select import for_query
+
+        words = from_words(self._args.text, self._ctx.cwd)
+        wanted = for_query(self._args, self._ctx)  # where there is no workspace, say so before reading stdin
+        text = joined(words, self._piped(words))
+        conversation = self._continued(wanted) if wanted is not None else None
+        try:
+            config = self._config(conversation)
+            choice, attachments = self._checked(config)
+            if conversation is None:
+                conversation = self._new(config, text)
+            self._say(conversation.notices)
+            return self._ask(config, conversation, choice, text, attachments)
+        finally:
+            if conversation is not None and conversation.lock is not None:
+                conversation.lock.release()
+
+    # --- what is asked
+
+    def _piped(self, words: str) -> str:
+        from jp.cli.stdin import has_pipe, read_piped
+
+        if not has_pipe():
+            return ""
+        return read_piped(
+            wanted=not words.strip(),
+            promptable=bool(self._ctx.promptability),
+            printer=self._ctx.printer,
+            token=self._ctx.router.token,
+        )
+
+    def _config(self, conversation: "Conversation | None") -> "Config":
+        from jp.cli.flags import query_flags
+        from jp.config.load import conversation_layers
+
+        layers = []
+        if conversation is not None:
+            layers = conversation_layers(conversation.base_config, conversation.config_deltas())
+        config = self._ctx.load_config(conversation=layers, flags=query_flags(self._args))
+        self._say(config.notices)
+        return config
+
+    def _checked(self, config: "Config") -> "tuple[Choice, list[Attachment]]":
+        """The model and the attachments: what has to be there before anything is made."""
+        from jp.cli.model import choose
+
+        choice = choose(config, self._ctx.environ)
+        if not config.root.conversation.attachments:
+            return choice, []
+        from jp.conversation.attachments import load
+
+        found, skipped = load(config.root.conversation.attachments, self._ctx.workspace.root)
+        self._say(skipped)
+        return choice, found
+
+    def _say(self, notices: "list[str]") -> None:
+        for notice in notices:
+            self._ctx.printer.note(notice)
+
+    # --- the conversation
+
+    def _continued(self, wanted: str) -> "Conversation":
+        """The conversation to continue, locked (only read under `--no-persist`)."""
+        store = self._ctx.store
+        if self._args.no_persist:
+            conversation = store.open(wanted)
+            conversation.persisted = False
+            return conversation
+        from jp.cli.select import lock
+
+        held = lock(wanted, self._ctx)
+        try:
+            return store.open(wanted, held)
+        except BaseException:
+            held.release()
+            raise
+
+    def _new(self, config: "Config", text: str) -> "Conversation":
+        from jp.turn.title import from_heading
+
+        expires_at = None
+        if self._args.tmp is not None:
+            from datetime import timedelta
+
+            from jp.cli.select import duration
+
+            expires_at = self._ctx.store.clock() + timedelta(seconds=duration(self._args.tmp or DEFAULT_EXPIRY))
+        settings = config.root.conversation
+        return self._ctx.store.create(
+            title=self._args.title or (from_heading(text) if settings.title.from_heading else None),
+            local=self._args.local or settings.start_local,
+            base_config=config.as_partial(),
+            expires_at=expires_at,
+            persist=not self._args.no_persist,
+            command=self._ctx.command_line,
+        )
+
+    # --- the turn
+
+    def _ask(
+        self,
+        config: "Config",
+        conversation: "Conversation",
+        choice: "Choice",
+        text: str,
+        attachments: "list[Attachment]",
+    ) -> int:
+        from jp.cli.model import connect
+        from jp.conversation.thread import build
+        from jp.storage.journal import TurnWriter
+        from jp.turn.loop import Turn
+
+        writer = TurnWriter.begin(conversation, conversation.lock)
+        turn = Turn(writer, self._screen(config), self._ctx.store.clock)
+        self._begin(config, conversation, turn, text)
+        connection = connect(choice, config, conversation.id, self._ctx)
+        try:
+            thread = build(config.root, conversation.stream, attachments)
+            title = self._title(config, conversation, connection, text, turn.inbox)
+            error = turn.run(connection.model, thread, self._ctx.router.token)
+            if error is not None:
+                raise connection.explain(error)
+            if title is not None:
+                self._set_title(conversation, title, turn.inbox, text)
+            connection.keep()
+        finally:
+            connection.close()
+        return DONE
+
+    def _begin(self, config: "Config", conversation: "Conversation", turn: "Turn", text: str) -> None:
+        """Record what was asked, and make the conversation the active one."""
+        from jp.conversation.events import ChatRequest, ConfigDelta, TurnStart
+
+        fresh = len(conversation.stream) == 0
+        if not fresh and (delta := config.delta):
+            turn.record(ConfigDelta(delta=delta))
+        turn.record(TurnStart())
+        author = config.root.user.name
+        turn.record(ChatRequest(content=text, author=author) if author else ChatRequest(content=text))
+        if not conversation.persisted:
+            return
+        self._ctx.store.sessions().activate(conversation.id, self._ctx.store.clock())
+        if not fresh:
+            conversation.set_time("last_activated_at", self._ctx.store.clock())
+            if self._args.title:
+                conversation.set_title(self._args.title)
+
+    def _screen(self, config: "Config") -> "Screen":
+        from jp.turn.screen import Screen
+
+        printer = self._ctx.printer
+        style = config.root.style
+        if printer.format.is_json:
+            return Screen(printer, None, style)
+        from jp.render.chat import Chat
+
+        return Screen(printer, Chat(printer, style, hide_reasoning=self._args.hide_reasoning), style)
+
+    # --- the title
+
+    def _title(
+        self, config: "Config", conversation: "Conversation", connection: "Connection", text: str, inbox: "Inbox"
+    ) -> "Title | None":
+        """The title that a model begins to write, where a new conversation has none."""
+        from jp.cli.model import title_model
+        from jp.turn.title import Title, from_words
+
+        if conversation.title or not conversation.persisted or self._args.no_title:
+            return None
+        settings = config.root.conversation.title.generate
+        if len(conversation.stream) > 2 or not settings.auto:
+            return None
+        model = title_model(config, connection, self._ctx)
+        if model is None:
+            conversation.set_title(from_words(text))
+            return None
+        title = Title(model, text, lambda: inbox.post(None))
+        title.start()
+        return title
+
+    def _set_title(self, conversation: "Conversation", title: "Title", inbox: "Inbox", text: str) -> None:
+        from jp.interrupt.checkpoint import checkpoint
+        from jp.turn.title import from_words
+
+        with self._ctx.printer.status("Waiting for the title…", delay=0.5):
+            value = title.wait(inbox, TITLE_SECS, checkpoint)
+        title.stop()
+        conversation.set_title(value or from_words(text))

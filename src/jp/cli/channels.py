@@ -1,0 +1,113 @@
+"""The channels of one run: the log, the terminal, the Printer, and the router's hooks into them (RFD 104)."""
+
+import os
+
+from jp import log
+from jp.cli.context import Context
+from jp.errors import JpError
+from jp.interrupt.end import Cause, at_wind_down
+from jp.terminal import promptability
+from jp.terminal.capabilities import Format
+from jp.terminal.printer import Printer, Target
+from jp.terminal.tty import probe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from jp.interrupt.router import Router
+
+
+class UnwritableLogError(JpError):
+    """The log file cannot be opened."""
+
+    code = "unwritable_log"
+
+
+class MissingDirectoryError(JpError):
+    """The current directory does not exist any more."""
+
+    code = "missing_directory"
+
+
+def open_channels(
+    args: "argparse.Namespace", argv: "Sequence[str]", environ: "Mapping[str, str]", router: "Router"
+) -> Context:
+    """Everything a command is given; raises UsageError, NotPromptable, UnwritableLogError."""
+    asked = promptability.request(interactive=args.interactive, no_interactive=args.no_interactive)
+    tty = probe()
+    promptable = promptability.resolve(asked, environ, tty is not None)
+    log_on_stderr = _open_log(args, environ)
+    printer = Printer.for_process(
+        format=Format(args.format), environ=environ, tty=tty, log_on_stderr=log_on_stderr, quiet=args.quiet
+    )
+    _wire(printer, router)
+    router.promptable = bool(promptable)
+    try:
+        cwd = os.getcwd()
+    except OSError as error:
+        raise MissingDirectoryError(
+            "the current directory does not exist any more", hints=["`cd` somewhere else and try again"]
+        ) from error
+    return Context(
+        args=args,
+        argv=argv,
+        environ=environ,
+        cwd=cwd,
+        printer=printer,
+        promptability=promptable,
+        router=router,
+    )
+
+
+def _wire(printer: Printer, router: "Router") -> None:
+    router.announce = printer.announce
+    router.on_resize(printer.resized)
+    router.on_countdown(_Countdown(printer))
+    printer.on_closed = lambda target: router.shutdown(Cause.PIPE) if target is Target.OUT else None
+    printer.on_hangup = lambda: router.shutdown(Cause.HUP)
+    at_wind_down(lambda deadline: _close(printer, deadline))
+
+
+def _close(printer: Printer, deadline: float) -> None:
+    import time
+
+    printer.close(max(0.0, deadline - time.monotonic()))
+
+
+class _Countdown:
+    """The line that counts a graceful shutdown down; claimed at its first tick."""
+
+    def __init__(self, printer: Printer) -> None:
+        self._printer = printer
+        self._claimed = False
+
+    def __call__(self, left: float) -> None:
+        if not self._claimed:
+            self._claimed = True
+            self._printer.status("Shutting down…", countdown_from=left)
+
+
+def _open_log(args: "argparse.Namespace", environ: "Mapping[str, str]") -> bool:
+    """Open the log that flags and environment ask for; whether it is on stderr."""
+    path = args.log_file or environ.get("JP_LOG_FILE")
+    if not path and not args.verbose:
+        return False
+    level = min(log.TRACE, log.WARN + args.verbose) if args.verbose else log.INFO
+    if path == "-":
+        log.open_log(lambda line: os.write(2, line), level)
+        return True
+    if not path:
+        state = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+        path = os.path.join(state, "jp", "jp.log")
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        log.open_log(log.append_to(path), level)
+    except OSError as error:
+        raise UnwritableLogError(
+            f"can't write the log to {path}: {error.strerror}",
+            hints=["`--log-file` and JP_LOG_FILE name the file; `-` is stderr"],
+            metadata={"path": path},
+        ) from error
+    return False

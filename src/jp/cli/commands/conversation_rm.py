@@ -1,0 +1,35 @@
+"""`jp conversation rm`: delete conversations, both copies."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from jp.cli.context import Context
+
+
+def add_arguments(parser: "argparse.ArgumentParser") -> None:
+    parser.add_argument("target", nargs="+", metavar="TARGET", help="ids, prefixes, or a set such as `+archived`")
+    parser.add_argument(
+        "-y", "--yes", action="store_true", help="delete what a set or a word stands for without asking"
+    )
+
+
+def run(args: "argparse.Namespace", ctx: "Context") -> int:
+    from jp.conversation import ids, targets
+    from jp.errors import UsageError
+    from jp.interrupt.checkpoint import checkpoint
+
+    store = ctx.store
+    wanted: dict[str, None] = {}
+    for target in args.target:
+        if not args.yes and targets.parse(target).kind is not targets.Kind.ID:
+            raise UsageError(
+                f"`{target}` stands for conversations that you may not have in mind",
+                hints=["add `--yes` to delete them, or name them by id (`jp conversation ls`)"],
+            )
+        wanted.update(dict.fromkeys(store.resolve_all(target)))
+    for conversation_id in wanted:  # all are known before the first one goes
+        checkpoint()
+        store.remove(conversation_id)
+        ctx.printer.note(f"deleted {ids.display(conversation_id)}")
+    return 0

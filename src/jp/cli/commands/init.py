@@ -1,0 +1,70 @@
+"""`jp init`: make a directory a workspace."""
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from jp.cli.context import Context
+
+CONFIG = """\
+# What holds for everybody who works on this project; `jp config explain KEY` says which file set a key.
+# Your own settings for all projects: {user}
+
+[assistant.model]
+{model}
+"""
+
+
+def add_arguments(parser: "argparse.ArgumentParser") -> None:
+    parser.add_argument("directory", nargs="?", default=".", metavar="DIR", help="the root of the project (here)")
+    parser.add_argument("-m", "--model", metavar="MODEL", help="the model to ask: provider/name")
+
+
+def run(args: "argparse.Namespace", ctx: "Context") -> int:
+    from jp.cli.context import user_config_dir
+    from jp.storage import files
+    from jp.storage.workspace import Workspace
+
+    root = os.path.join(ctx.cwd, args.directory)
+    config_path = os.path.join(root, ".jp", "config.toml")
+    model = _checked(args.model, ctx) if args.model else None
+    there = os.path.exists(os.path.join(root, ".jp"))
+    workspace = Workspace.init(root, ctx.environ)
+    if not os.path.exists(config_path):
+        line = f'id = "{model}"' if model else '# id = "provider/name"   # for example "openai/gpt-5-mini"'
+        user = os.path.join(user_config_dir(ctx.environ), "config.toml")
+        files.write_atomic(config_path, CONFIG.format(model=line, user=user).encode())
+    elif model:
+        from jp.config.edit import set_value
+
+        before = files.read(config_path).decode("utf-8", "surrogateescape")
+        after = set_value(config_path, before, "assistant.model.id", model)
+        files.write_atomic(config_path, after.encode("utf-8", "surrogateescape"))
+    _say(ctx, workspace, model, there)
+    return 0
+
+
+def _checked(model: str, ctx: "Context") -> str:
+    """The model id as it will be stored; raises ModelIdError."""
+    config = ctx.load_config(workspace=False)
+    found = config.model_id(model)
+    return str(found) if found is not None and model not in config.aliases else model
+
+
+def _say(ctx: "Context", workspace: object, model: str | None, there: bool) -> None:
+    root = getattr(workspace, "root", "")
+    if ctx.printer.format.is_json:
+        import json
+
+        ctx.printer.record(json.dumps({"root": root, "id": getattr(workspace, "id", None), "model": model}))
+    ctx.printer.note(f"{root} {'was a workspace already' if there else 'is a workspace now'}")
+    if model is None:
+        from jp.cli.model import NoModelError
+
+        ctx.printer.note("ask a model by:")
+        for hint in NoModelError().hints:
+            ctx.printer.note(f"  - {hint}")
+    else:
+        ctx.printer.note('ask with: jp query "…"')

@@ -1,0 +1,60 @@
+"""`jp query`: ask a question, stream the answer, keep the conversation."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from jp.cli.context import Context
+
+HIDDEN = "==SUPPRESS=="  # argparse.SUPPRESS
+VALUE_BEHIND_EQUALS = {"--tmp": "--tmp-for"}
+
+EPILOG = """\
+The text is the words given, then what is piped in; `@FILE` takes it from a file, a lone `@` is the character.
+
+examples:
+  jp query "why does this borrow fail?"
+  git diff | jp q "write a commit message"
+  jp q -n -m ollama/qwen3 "explain" @notes.md
+"""
+
+
+def add_arguments(parser: "argparse.ArgumentParser") -> None:
+    parser.add_argument("text", nargs="*", help="the question; `@FILE` takes it from a file")
+    where = parser.add_argument_group("which conversation")
+    where.add_argument("-n", "--new", action="store_true", help="start a new conversation")
+    where.add_argument(
+        "--id", metavar="TARGET", help="continue this one: an id, a unique prefix of one, `session`, `newest`, …"
+    )
+    where.add_argument(
+        "-l", "--local", action="store_true", help="keep the new conversation out of the workspace directory"
+    )
+    where.add_argument("--title", metavar="TEXT", help="the title of the conversation")
+    where.add_argument("--no-title", action="store_true", help="don't generate a title")
+    where.add_argument(
+        "--tmp", action="store_const", const="", help="a conversation that expires (--tmp=2h; default 24h)"
+    )
+    where.add_argument("--tmp-for", dest="tmp", metavar="DURATION", help=HIDDEN)
+    where.add_argument(
+        "-!", "--no-persist", action="store_true", help="store nothing; with --id the stored conversation is only read"
+    )
+    how = parser.add_argument_group("how to answer")
+    how.add_argument("-m", "--model", metavar="MODEL", help="a model id (provider/name) or an alias")
+    how.add_argument(
+        "-p",
+        "--param",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a model parameter, such as temperature=0.2",
+    )
+    how.add_argument("-r", "--reasoning", metavar="EFFORT", help="auto, low, medium, high, … or a number of tokens")
+    how.add_argument("-R", "--no-reasoning", action="store_true", help="ask for no reasoning")
+    how.add_argument("--hide-reasoning", action="store_true", help="don't show reasoning (it is stored all the same)")
+    how.add_argument("-E", "--no-edit", action="store_true", help="never open an editor for the question")
+
+
+def run(args: "argparse.Namespace", ctx: "Context") -> int:
+    from jp.cli.ask import Query
+
+    return Query(args, ctx).run()

@@ -1,0 +1,94 @@
+"""What a command is given: the channels, the environment, and the workspace, store and configuration on first use."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from jp.config.load import Config, Layer
+    from jp.interrupt.router import Router
+    from jp.storage.store import Store
+    from jp.storage.workspace import Workspace
+    from jp.terminal.printer import Printer
+    from jp.terminal.promptability import Promptability
+
+
+class Context:
+    """One run of one command. Built by the shell; commands read it, nothing below `cli` sees it."""
+
+    __slots__ = ("_store", "_workspace", "args", "argv", "cwd", "environ", "printer", "promptability", "router")
+
+    def __init__(
+        self,
+        *,
+        args: "argparse.Namespace",
+        argv: "Sequence[str]",
+        environ: "Mapping[str, str]",
+        cwd: str,
+        printer: "Printer",
+        promptability: "Promptability",
+        router: "Router",
+    ) -> None:
+        self.args = args
+        self.argv = argv
+        self.environ = environ
+        self.cwd = cwd
+        self.printer = printer
+        self.promptability = promptability
+        self.router = router
+        self._workspace: Workspace | None = None
+        self._store: Store | None = None
+
+    @property
+    def command_line(self) -> str:
+        """What others are told is running, cut to a line's length."""
+        return " ".join(("jp", *self.argv))[:200]
+
+    @property
+    def workspace(self) -> "Workspace":
+        """The workspace named by `--workspace` or found around the cwd; raises NoWorkspaceError."""
+        if self._workspace is None:
+            from jp.storage.workspace import Workspace
+
+            self._workspace = Workspace.find(self.args.workspace or self.cwd, self.environ)
+        return self._workspace
+
+    @property
+    def store(self) -> "Store":
+        """The conversations of the workspace."""
+        if self._store is None:
+            from jp.storage.store import Store
+
+            self._store = Store(self.workspace, self.environ)
+        return self._store
+
+    def load_config(
+        self,
+        *,
+        conversation: "Sequence[Layer]" = (),
+        flags: "Mapping[str, object] | None" = None,
+        workspace: bool = True,
+    ) -> "Config":
+        """The configuration with the command line's `--cfg` and `flags` on top; raises ConfigError."""
+        from jp.config.load import Paths, load
+
+        space = self.workspace if workspace else None
+        paths = Paths(
+            user_dir=user_config_dir(self.environ),
+            workspace_root=space.root if space else None,
+            cwd=self.cwd,
+            user_workspace_dir=space.user_dir if space else None,
+        )
+        config = load(paths, self.environ, cfg=self.args.cfg, conversation=conversation, flags=flags or {})
+        interrupt = config.root.interrupt
+        self.router.cooldown_secs = max(1.0, float(interrupt.escalation_cooldown_secs))
+        self.router.shutdown_timeout_secs = float(interrupt.shutdown.timeout_secs)
+        return config
+
+
+def user_config_dir(environ: "Mapping[str, str]") -> str:
+    """`$XDG_CONFIG_HOME/jp`, `~/.config/jp` by default."""
+    import os.path
+
+    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".config")
+    return os.path.join(base, "jp")

@@ -1,0 +1,85 @@
+"""The shell around everything: the command line, the channels, one command, one rendering of what went wrong."""
+
+import os
+import sys
+
+from jp.errors import DONE, FAILED, USAGE, JpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jp.cli.context import Context
+    from jp.cli.parse import Command
+    from jp.interrupt.router import Router
+
+
+def run(argv: "Sequence[str]", router: "Router") -> int:
+    """Run the command that `argv` names; returns the exit status. Raises Shutdown when the run was interrupted."""
+    from jp.cli.parse import Help, Version, parse
+
+    try:
+        command = parse(argv)
+    except Help as asked:
+        return _print(asked.text)
+    except Version:
+        from jp.version import VERSION
+
+        return _print(f"jp {VERSION}\n")
+    except JpError as error:
+        from jp.cli.report import text
+
+        _write(2, text(error))
+        return error.status
+    return _run_command(command, argv, router)
+
+
+def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") -> int:
+    from jp.cli.channels import open_channels
+    from jp.cli.report import report
+
+    try:
+        context = open_channels(command.args, argv, os.environ, router)
+    except JpError as error:
+        from jp.cli.report import text_or_record
+
+        _write(2, text_or_record(error, command.args.format))
+        return error.status
+    try:
+        status = int(command.module.run(command.args, context))
+    except JpError as error:
+        report(error, context.printer)
+        status = error.status
+    return _close(context, status)
+
+
+def _close(context: "Context", status: int) -> int:
+    """Write what is still queued; a full disk under stdout is a failure that is said."""
+    printer = context.printer
+    printer.close(None)
+    error = printer.out_error
+    if error is not None and status in (DONE, USAGE):
+        _write(2, f"jp: cannot write to stdout: {error.strerror or error}\n")
+        return FAILED
+    return status
+
+
+def _print(text: str) -> int:
+    return _write(1, text)
+
+
+def _write(fd: int, text: str) -> int:
+    data = text.encode("utf-8", "replace")
+    try:
+        while data:
+            data = data[os.write(fd, data) :]
+    except BrokenPipeError:
+        from jp.interrupt.end import Cause, finish
+
+        if fd == 1:
+            finish(Cause.PIPE)
+    except OSError as error:
+        if fd == 1:
+            sys.stderr.write(f"jp: cannot write to stdout: {error.strerror}\n")
+        return FAILED
+    return DONE

@@ -1,0 +1,149 @@
+"""The model that a query asks: chosen before anything is made, started when there is a conversation."""
+
+from jp.errors import JpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jp.cli.context import Context
+    from jp.config.load import Config
+    from jp.config.model import ModelId
+    from jp.llm.embedded.catalogue import Model as Weights
+    from jp.llm.embedded.runtime import Running
+    from jp.llm.provider import Provider
+    from jp.turn.loop import Model
+
+EMBEDDED = "local"
+
+
+class NoModelError(JpError):
+    """Nothing says which model to ask."""
+
+    code = "no_model"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no model is configured",
+            hints=[
+                "a provider: `jp init -m openai/gpt-5-mini`, with its key in the environment (OPENAI_API_KEY)",
+                "a server of yours: `jp init -m ollama/NAME`, or `providers.llm.NAME.base_url` for any other",
+                "the embedded model, no key and no server: `jp model install`",
+            ],
+        )
+
+
+class Choice:
+    """A model that can be asked, nothing started yet: a provider, or the weights of the embedded model."""
+
+    __slots__ = ("id", "provider", "weights")
+
+    def __init__(self, id_: "ModelId", provider: "Provider | None", weights: "Weights | None" = None) -> None:
+        self.id = id_
+        self.provider = provider
+        self.weights = weights
+
+
+def choose(config: "Config", environ: "Mapping[str, str]") -> Choice:
+    """The configured model; without one, the embedded model where it is installed.
+
+    Raises NoModelError, ModelIdError, MissingKeyError and NotInstalledError: before anything is sent or made.
+    """
+    wanted = config.model_id()
+    if wanted is None or wanted.provider == EMBEDDED:
+        return _embedded(wanted, environ)
+    from jp.llm.registry import provider_for
+
+    return Choice(wanted, provider_for(wanted, config.root.providers, environ))
+
+
+def _embedded(wanted: "ModelId | None", environ: "Mapping[str, str]") -> Choice:
+    from jp.config.model import ModelId
+    from jp.llm.embedded import catalogue, shelf
+
+    if wanted is None:
+        installed = [model for model in catalogue.MODELS if shelf.installed(model, environ)]
+        if not installed:
+            raise NoModelError
+        return Choice(ModelId(EMBEDDED, installed[0].name), None, installed[0])
+    weights = catalogue.find(wanted.name)
+    shelf.require(weights, environ)
+    return Choice(wanted, None, weights)
+
+
+class Connection:
+    """A model ready to be asked; `close` ends what was started for it."""
+
+    def __init__(self, model: "Model", running: "Running | None" = None) -> None:
+        self.model = model
+        self._running = running
+
+    @property
+    def embedded(self) -> bool:
+        """Whether it is a process of ours."""
+        return self._running is not None
+
+    def explain(self, error: JpError) -> JpError:
+        """What an error of the stream really means."""
+        return self._running.explain(error) if self._running is not None else error
+
+    def keep(self) -> None:
+        """Save what makes the next turn of this conversation start at once."""
+        if self._running is not None:
+            self._running.save()
+
+    def close(self) -> None:
+        """End the embedded model's process, if there is one."""
+        if self._running is not None:
+            self._running.stop()
+
+
+def connect(choice: Choice, config: "Config", conversation_id: str | None, ctx: "Context") -> Connection:
+    """Start what has to be started; raises LoadError, RuntimeMissingError, Shutdown."""
+    from jp.llm.retry import Policy
+    from jp.llm.source import Options
+    from jp.turn.loop import Model
+
+    request = config.root.assistant.request
+    policy = Policy(request.max_retries, request.base_backoff_ms, request.max_backoff_secs)
+    running = None
+    provider = choice.provider
+    if choice.weights is not None:
+        from jp.llm.embedded import runtime
+        from jp.llm.embedded.provider import Local
+
+        with ctx.printer.status(f"Loading {choice.weights.name}…", delay=0.5):
+            options = runtime.Options(conversation=conversation_id)
+            running = runtime.start(choice.weights, ctx.environ, options)
+        provider = Local(running)
+    assert provider is not None
+    options_ = Options(
+        idle_secs=request.stream_idle_timeout_secs,
+        patience=provider.patience,
+        max_response_bytes=request.max_response_bytes,
+        key=provider.key_env,
+    )
+    parameters = config.root.assistant.model.parameters
+    return Connection(Model(provider, choice.id.name, parameters, policy, options_, ctx.environ), running)
+
+
+def title_model(config: "Config", connection: Connection, ctx: "Context") -> "Model | None":
+    """The model that writes titles; None where it would be the embedded one, which answers one question at a time."""
+    from jp.llm.source import Options
+    from jp.turn.loop import Model
+
+    settings = config.root.conversation.title.generate.model
+    wanted = config.model_id(settings.id) if settings is not None and settings.id else None
+    if wanted is None:
+        return None if connection.embedded else connection.model
+    if wanted.provider == EMBEDDED:
+        return None
+    from jp.llm.registry import provider_for
+
+    try:
+        provider = provider_for(wanted, config.root.providers, ctx.environ)
+    except JpError:
+        return None if connection.embedded else connection.model
+    assert settings is not None
+    options = Options(patience=provider.patience, key=provider.key_env)
+    return Model(provider, wanted.name, settings.parameters, connection.model.policy, options, ctx.environ)

@@ -1,0 +1,245 @@
+"""From argv to a command and its arguments.
+
+Global flags work anywhere on the line, so the command words are found first, by a scan that knows the global flags
+alone; everything else, global flags included, goes to one argparse parser that is built for that command only.
+"""
+
+import argparse
+from importlib import import_module
+
+from jp.cli.tree import ROOT, Node
+from jp.errors import UsageError, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+    from typing import NoReturn
+
+FORMATS = ("auto", "text", "text-pretty", "json", "json-pretty")
+
+_VALUED = {"-F": "--format", "-c": "--cfg", "-w": "--workspace", "--log-file": "--log-file"}
+_FLAGS = {"-v", "-q", "-h", "-V"}
+_LONG_VALUED = {"--format", "--cfg", "--log-file", "--workspace"}
+_LONG_FLAGS = {
+    "--verbose",
+    "--quiet",
+    "--interactive",
+    "--no-interactive",
+    "--non-interactive",
+    "--help",
+    "--version",
+}
+
+
+class Help(Exception):  # not an error: the way `--help` leaves argparse
+    """The text that `--help` prints on stdout."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Version(Exception):
+    """`--version` was asked for, somewhere on the line."""
+
+
+class Command:
+    """What the command line asks for."""
+
+    __slots__ = ("args", "module", "node")
+
+    def __init__(self, node: Node, module: "ModuleType", args: argparse.Namespace) -> None:
+        self.node = node
+        self.module = module
+        self.args = args
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises instead of printing and exiting, and names the nearest flag."""
+
+    def error(self, message: str) -> "NoReturn":
+        hint = f"`{self.prog} --help` lists the arguments"
+        raise UsageError(message, hints=[hint])
+
+    def unknown(self, words: "Sequence[str]") -> "NoReturn":
+        word = words[0]
+        flag = word.split("=", 1)[0]
+        known = list(self._option_string_actions)
+        close = nearest(flag, [k for k in known if k.startswith("--")]) if flag.startswith("-") else None
+        hints = [f"did you mean `{close}`?"] if close else []
+        hints.append(f"`{self.prog} --help` lists the arguments")
+        what = "unknown flag" if word.startswith("-") else "unexpected argument"
+        raise UsageError(f"{what} `{word}`", hints=hints, metadata={"argument": word, "nearest": close})
+
+
+class _HelpAction(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> "NoReturn":
+        raise Help(parser.format_help())
+
+
+class _VersionAction(argparse.Action):
+    def __call__(self, *_: object) -> "NoReturn":
+        raise Version
+
+
+def add_global_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("global flags (anywhere on the line)")
+    group.add_argument("-h", "--help", action=_HelpAction, nargs=0, help="print this help")
+    group.add_argument("-V", "--version", action=_VersionAction, nargs=0, help="print the version")
+    group.add_argument(
+        "-F",
+        "--format",
+        choices=FORMATS,
+        default="auto",
+        help="how output looks; `auto` is decided for stdout and stderr each by itself, "
+        "every other value holds for both (default: auto)",
+    )
+    group.add_argument(
+        "-c",
+        "--cfg",
+        action="append",
+        default=[],
+        metavar="CFG",
+        help="key=value, key:=json, key+=item, a file or a name",
+    )
+    group.add_argument(
+        "-w",
+        "--workspace",
+        metavar="DIR",
+        help="the workspace to use, in place of the one around the current directory",
+    )
+    group.add_argument(
+        "-q", "--quiet", action="store_true", help="no notices or progress; data and errors are still printed"
+    )
+    group.add_argument("-v", "--verbose", action="count", default=0, help="more in the log file (up to -vvvvv)")
+    group.add_argument("--log-file", metavar="PATH", help="where the log goes; `-` is stderr (also: JP_LOG_FILE)")
+    group.add_argument(
+        "--interactive", action="store_true", help="insist that somebody is there to answer; fail now if not"
+    )
+    group.add_argument(
+        "--no-interactive", "--non-interactive", dest="no_interactive", action="store_true", help="never ask anything"
+    )
+
+
+def _cluster(token: str) -> "tuple[bool, bool]":
+    """Whether a `-x…` token is made of global short flags alone, and whether its last one still wants a value."""
+    for i, letter in enumerate(token[1:], 1):
+        flag = "-" + letter
+        if flag in _VALUED:
+            return True, i == len(token) - 1
+        if flag not in _FLAGS:
+            return False, False
+    return True, False
+
+
+def find_command(argv: "Sequence[str]") -> "tuple[list[Node], list[str]]":
+    """The nodes that the command words of `argv` name, and all that is left of it; raises UsageError."""
+    path = [ROOT]
+    rest: list[str] = []
+    tokens = iter(argv)
+    for token in tokens:
+        node = path[-1]
+        if not node.children or token == "--":
+            rest.append(token)
+            break
+        if token.startswith("-") and token != "-":
+            rest.append(token)
+            if token.startswith("--"):
+                name, eq, _ = token.partition("=")
+                wants = name in _LONG_VALUED and not eq
+                known = name in _LONG_VALUED or name in _LONG_FLAGS
+            else:
+                known, wants = _cluster(token)
+            if not known:
+                break
+            if wants:
+                value = next(tokens, None)
+                if value is not None:
+                    rest.append(value)
+            continue
+        child = node.child(token)
+        if child is None:
+            prog = " ".join(n.name for n in path)
+            close = nearest(token, node.words())
+            hints = [f"did you mean `{close}`?"] if close else []
+            hints.append(f"`{prog} --help` lists the commands")
+            raise UsageError(f"unknown command `{token}`", hints=hints, metadata={"command": token, "nearest": close})
+        path.append(child)
+    rest.extend(tokens)
+    return path, rest
+
+
+def parse(argv: "Sequence[str]") -> Command:
+    """The command that `argv` names with its arguments; raises UsageError, Help or Version."""
+    path, rest = find_command(argv)
+    node = path[-1]
+    prog = " ".join(n.name for n in path)
+    if node.children:
+        return _group(node, prog, rest)
+    module = import_module(node.module)
+    parser = _Parser(
+        prog=prog,
+        description=node.summary + ".",
+        epilog=getattr(module, "EPILOG", None),
+        add_help=False,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    add_global_arguments(parser)
+    args, unknown = parser.parse_known_intermixed_args(_shielded(module, rest))
+    if unknown:
+        parser.unknown([word.removeprefix(_SHIELD) for word in unknown])
+    for name, value in vars(args).items():
+        if isinstance(value, list):
+            setattr(args, name, [w.removeprefix(_SHIELD) if isinstance(w, str) else w for w in value])
+        elif isinstance(value, str):
+            setattr(args, name, value.removeprefix(_SHIELD))
+    return Command(node, module, args)
+
+
+_SHIELD = "\0"  # cannot stand in an argument; keeps a word behind `--` from being read as a flag
+
+
+def _shielded(module: "ModuleType", words: "list[str]") -> "list[str]":
+    """The words as argparse reads them right.
+
+    Its intermixed parsing drops what stands behind `--`; and a flag with an optional value would eat the next word, so
+    those take it only behind `=` (`--tmp=2h`).
+    """
+    equals: dict[str, str] = getattr(module, "VALUE_BEHIND_EQUALS", {})
+    out: list[str] = []
+    for i, word in enumerate(words):
+        if word == "--":
+            return out + [_SHIELD + w for w in words[i + 1 :]]
+        name, eq, value = word.partition("=")
+        out.extend([equals[name], value] if eq and name in equals else [word])
+    return out
+
+
+def _group(node: Node, prog: str, rest: "list[str]") -> "NoReturn":
+    """A group without a command: its help, or an error if anything but a plea for help was given."""
+    parser = _Parser(
+        prog=prog,
+        usage=f"{prog} [global flags] <command> …",
+        description=node.summary + ("" if node.summary.endswith(".") else "."),
+        epilog="commands:\n" + _listing(node) + f"\n\n`{prog} <command> --help` describes one.",
+        add_help=False,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_global_arguments(parser)
+    _, unknown = parser.parse_known_args(rest)
+    if unknown:
+        parser.unknown(unknown)
+    if node is ROOT and not rest:
+        raise Help(parser.format_help())
+    names = ", ".join(f"`{child.name}`" for child in node.children)
+    raise UsageError(f"`{prog}` needs a command: {names}", hints=[f"`{prog} --help` describes them"])
+
+
+def _listing(node: Node) -> str:
+    rows = [(", ".join((child.name, *child.aliases)), child.summary) for child in node.children]
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"  {name:<{width}}  {summary}" for name, summary in rows)

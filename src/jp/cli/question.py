@@ -1,0 +1,55 @@
+"""The text of a query: words, a file, what is piped in."""
+
+import os
+
+from jp.errors import JpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class UnreadableQueryError(JpError):
+    """The file that the query should come from cannot be read; nothing has been made or changed."""
+
+    code = "unreadable_query"
+
+
+class NoQueryError(JpError):
+    """There is no text to send."""
+
+    code = "no_query"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is nothing to ask: no text was given and nothing was piped in",
+            hints=['give it as words (`jp query "…"`), from a file (`jp query @file`), or pipe it in'],
+        )
+
+
+def from_words(words: "Sequence[str]", cwd: str) -> str:
+    """The words as text; `@FILE` alone is the content of that file, a lone `@` the character."""
+    if len(words) == 1 and words[0].startswith("@") and len(words[0]) > 1:
+        return _from_file(os.path.join(cwd, os.path.expanduser(words[0][1:])))
+    # What the shell hands over may be no UTF-8; it has to become JSON.
+    return " ".join(words).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _from_file(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "replace").lstrip("\ufeff").rstrip("\n")
+    except OSError as error:
+        raise UnreadableQueryError(
+            f"can't read the query from {path}: {error.strerror}",
+            hints=["a query that begins with `@` names a file; put a word before it to mean the character"],
+            metadata={"path": path},
+        ) from error
+
+
+def joined(words: str, piped: str) -> str:
+    """The words, then what was piped; raises NoQueryError when both are empty."""
+    parts = [part for part in (words, piped.rstrip("\n")) if part.strip()]
+    if not parts:
+        raise NoQueryError
+    return "\n\n".join(parts)

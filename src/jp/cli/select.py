@@ -1,0 +1,103 @@
+"""Which conversation a command means, and the lock on it."""
+
+import time
+
+from jp.errors import UsageError
+from jp.interrupt.checkpoint import checkpoint
+from jp.storage.errors import LockedError, NoActiveConversationError
+from jp.storage.sessions import choose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from jp.cli.context import Context
+    from jp.storage.lock import Lock
+
+POLL_SECS = 0.1
+
+
+def for_query(args: "argparse.Namespace", ctx: "Context") -> str | None:
+    """The id of the conversation to continue; None for a new one. Raises StorageError leaves and UsageError."""
+    if args.new and args.id:
+        raise UsageError("--new and --id contradict each other", hints=["give one of them"])
+    if args.new or args.tmp is not None:
+        return None
+    if args.id:
+        return ctx.store.resolve(args.id)
+    history = [entry.id for entry in ctx.store.sessions().history()]
+    existing = ctx.store.ids()
+    if not existing:
+        return None
+    if history and history[0] in existing:
+        return history[0]
+    # Only now does the configuration have a say, so only now is it worth loading.
+    default_id = ctx.load_config().root.conversation.default_id
+    last = None
+    if default_id == "last_activated":
+        last = next((one.id for one in ctx.store.list()), None)
+    what = choose(default_id, history, existing, last)
+    if what.what == "ask":
+        raise NoActiveConversationError
+    return what.id
+
+
+def named(target: str | None, ctx: "Context") -> str:
+    """The id that a command's TARGET means; without one, the session's active conversation."""
+    return ctx.store.resolve(target or ".")
+
+
+def lock(conversation_id: str, ctx: "Context") -> "Lock":
+    """The lock on a conversation, waited for with a status line (`style.lock_wait`); raises LockedError, Shutdown."""
+    try:
+        return ctx.store.lock(conversation_id, ctx.command_line)
+    except LockedError:
+        return _wait_for_lock(conversation_id, ctx)
+
+
+def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":
+    from jp.turn.inbox import Inbox
+
+    style = ctx.load_config().root.style.lock_wait
+    deadline = time.monotonic() + style.timeout_secs
+    inbox = Inbox()
+    unsubscribe = ctx.router.token.subscribe(lambda: inbox.post(None))
+    status = ctx.printer.status(
+        "Waiting for the conversation's lock…",
+        delay=style.delay_secs if style.show else style.timeout_secs + 1,
+        interval=style.interval_ms / 1000,
+        countdown_from=style.timeout_secs,
+    )
+    try:
+        while True:
+            checkpoint()
+            try:
+                return ctx.store.lock(conversation_id, ctx.command_line)
+            except LockedError:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise
+                inbox.after(min(POLL_SECS, left), None)
+                inbox.get()
+    finally:
+        unsubscribe()
+        status.end()
+
+
+class ExpiryError(UsageError):
+    """`--tmp=…` with something that is no duration."""
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def duration(text: str) -> float:
+    """Seconds of `30m`, `2h`, `1d`, a bare number being seconds; raises ExpiryError."""
+    body, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    try:
+        seconds = float(body) * _UNITS[unit]
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < 10 * 365 * 86400:
+        raise ExpiryError(f"`{text}` is no duration", hints=["write it like `30m`, `2h` or `1d`"])
+    return seconds

@@ -1,0 +1,45 @@
+"""The one place where the main thread waits: an unbounded queue and a heap of deadlines (architecture, "one inbox").
+
+Sources post from their threads, the shutdown token and the router from theirs; main takes one at a time. There are no
+timer threads: the next deadline bounds the wait.
+"""
+
+import heapq
+import time
+from queue import Empty, SimpleQueue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Inbox:
+    """Events for the main thread. `post` is safe from any thread and from a signal handler, and never blocks."""
+
+    def __init__(self, clock: "Callable[[], float]" = time.monotonic) -> None:
+        self._queue: SimpleQueue[object] = SimpleQueue()
+        self._deadlines: list[tuple[float, int, object]] = []
+        self._next = iter(range(1 << 62)).__next__
+        self._clock = clock
+        self.post: Callable[[object], None] = self._queue.put
+
+    def after(self, seconds: float, event: object) -> None:
+        """Have `get` return `event` once `seconds` have passed."""
+        heapq.heappush(self._deadlines, (self._clock() + seconds, self._next(), event))
+
+    def stood(self, seconds: float) -> None:
+        """Time stood still for `seconds` (the job was stopped): every deadline moves."""
+        self._deadlines = [(when + seconds, order, event) for when, order, event in self._deadlines]
+
+    def get(self) -> object:
+        """The next event; a deadline that has passed goes first."""
+        while True:
+            if not self._deadlines:
+                return self._queue.get()
+            left = self._deadlines[0][0] - self._clock()
+            if left <= 0:
+                return heapq.heappop(self._deadlines)[2]
+            try:
+                return self._queue.get(timeout=min(left, 3600))
+            except Empty:
+                continue

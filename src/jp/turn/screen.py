@@ -1,0 +1,103 @@
+"""What a person (or a pipe) gets to see of a turn: content, events, the waiting indicator, the retry line.
+
+The only place of the turn that knows the Printer. Under JSON stdout is one stored event a line and nothing else.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from jp.config.sections.style import Style
+    from jp.conversation.events import Event
+    from jp.errors import JpError
+    from jp.render.chat import Chat
+    from jp.terminal.printer import Printer
+    from jp.terminal.status import StatusHandle
+
+_STAGES = {"connecting": "connecting", "waiting": "", "receiving": "receiving response data"}
+
+
+class Screen:
+    """The turn's view. `chat` is None under JSON."""
+
+    def __init__(self, printer: "Printer", chat: "Chat | None", style: "Style") -> None:
+        self._printer = printer
+        self._chat = chat
+        self._style = style
+        self._waiting: StatusHandle | None = None
+        self._retry: StatusHandle | None = None
+
+    # --- content
+
+    def delta(self, kind: str, text: str) -> None:
+        """Show a piece of the answer."""
+        if self._chat is None:
+            self.activity("receiving response data")
+            return
+        shown = self._chat.reasoning(text) if kind == "reasoning" else self._chat.message(text)
+        if shown is False:
+            self.activity("reasoning")
+            return
+        self._quiet()
+
+    def stored(self, event: "Event") -> None:
+        """An event has been recorded: under JSON it is what is printed."""
+        if self._printer.format.is_json:
+            from jp.conversation.events import encode_line
+
+            self._quiet()
+            self._printer.record(encode_line(event))
+
+    def end(self) -> None:
+        """Nothing more comes: flush what was held back and take the status line away."""
+        self._quiet()
+        if self._chat is not None:
+            self._chat.end()
+
+    # --- status
+
+    def waiting(self) -> None:
+        """The request goes out."""
+        self._end_retry()
+        progress = self._style.streaming.progress
+        if progress.show and self._waiting is None:
+            self._waiting = self._printer.status(
+                "Waiting…", delay=progress.delay_secs, interval=progress.interval_ms / 1000
+            )
+
+    def progress(self, stage: str) -> None:
+        """Where the exchange is."""
+        detail = _STAGES.get(stage, stage)
+        if detail:
+            self.activity(detail)
+
+    def activity(self, detail: str) -> None:
+        """Something arrived that shows nothing."""
+        if self._waiting is not None:
+            self._waiting.detail(detail)
+
+    def retrying(self, error: "JpError", seconds: float, attempt: int, limit: int) -> None:
+        """A pause before the next attempt: one line updated in place, or one plain line an attempt."""
+        text = f"{error.message}; trying again ({attempt}/{limit})"
+        self._end_waiting()
+        self._end_retry()
+        if self._printer.can_repaint:
+            self._retry = self._printer.status(text, delay=0, interval=0.1, countdown_from=seconds)
+        else:
+            self._printer.note(f"{text} in {seconds:.1f}s")
+
+    def note(self, text: str) -> None:
+        """Something for the person."""
+        self._printer.note(text)
+
+    def _quiet(self) -> None:
+        self._end_waiting()
+        self._end_retry()
+
+    def _end_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.end()
+            self._waiting = None
+
+    def _end_retry(self) -> None:
+        if self._retry is not None:
+            self._retry.end()
+            self._retry = None
