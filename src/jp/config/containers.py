@@ -11,7 +11,7 @@ The state of a key while sources are folded is a plain value, or a `Merge` while
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jp.config.kinds import MISSING, Aliases, Kind, Mismatch, quoted
+from jp.config.kinds import MISSING, Form, Kind, Mismatch, quoted
 
 LIST_STRATEGIES = ("append", "prepend", "replace")
 MAP_STRATEGIES = ("deep_merge", "merge", "keep", "replace")
@@ -117,6 +117,16 @@ class Text(Kind):
         return super().final(bare(state))
 
 
+class Word(Text):
+    """A text that is one value: a name, a URL. A file may write it in the merge form too, a `+=` is refused."""
+
+    __slots__ = ()
+    allowed = "a string"
+
+    def parse_item(self, text: str) -> Any:
+        raise Mismatch(text, f"{self.allowed}; only lists and texts take more")
+
+
 def _present(before: str, value: str, mode: str) -> bool:
     """Whether `value` is already in `before`: as it is, as whole lines, or anywhere."""
     if mode == "off":
@@ -179,7 +189,10 @@ class Items(Kind):
 
     @property
     def allowed(self) -> str:  # type: ignore[override]  # computed where others have a constant
-        return f"a list of {self.item.allowed}"
+        one = self.item.allowed
+        for singular, plural in (("a string", "strings"), ("a table", "tables"), ("any value", "values")):
+            one = one.replace(singular, plural)
+        return f"a list of {one}"
 
     def read(self, value: object, lenient: bool = False) -> Any:
         if isinstance(value, list | tuple):
@@ -233,19 +246,23 @@ class Items(Kind):
             return None if self.default is MISSING else list(self.default)
         return bare(state)
 
-    def write(self, value: Any, aliases: Aliases) -> Any:
-        items = [self.item.write(item, aliases) for item in value]
-        return {"value": items, "strategy": "replace", "discard_when_merged": False} if self.wrapped else items
+    def write(self, value: Any, form: Form) -> Any:
+        items = [self.item.write(item, form) for item in value]
+        return (
+            {"value": items, "strategy": "replace", "discard_when_merged": False}
+            if self.wrapped and form.stored
+            else items
+        )
 
-    def diff(self, old: Any, new: Any, aliases: Aliases) -> Any:
+    def diff(self, old: Any, new: Any, form: Form) -> Any:
         if old == new:
             return MISSING
         if new is None:
             return None
         before = old or []
         if self.joining.plain == "append" and new[: len(before)] == before:
-            return [self.item.write(item, aliases) for item in new[len(before) :]]
-        items = [self.item.write(item, aliases) for item in new]
+            return [self.item.write(item, form) for item in new[len(before) :]]
+        items = [self.item.write(item, form) for item in new]
         return (
             items
             if self.joining.plain == "replace"

@@ -7,7 +7,7 @@ conversation (`write`, `diff`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 """No source has said anything. As a default: the key is optional."""
@@ -15,7 +15,15 @@ MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 UNSET: Final[Any] = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 """A source said null: what lower sources said is dropped, the default holds again."""
 
-Aliases = Mapping[str, str]
+
+class Form(NamedTuple):
+    """What a value is written for: stored with a conversation (model ids resolved by `aliases`), or shown to people."""
+
+    stored: bool
+    aliases: Mapping[str, str]
+
+
+SHOWN = Form(False, {})
 
 
 def quoted(words: Sequence[str | bool]) -> str:
@@ -72,13 +80,13 @@ class Kind:
             return None if self.default is MISSING else self.default
         return state
 
-    def write(self, value: Any, aliases: Aliases) -> Any:  # noqa: ARG002 - part of the signature
-        """The form of a resolved value that is stored with a conversation."""
+    def write(self, value: Any, form: Form) -> Any:  # noqa: ARG002 - part of the signature
+        """A resolved value as it is stored with a conversation, or as it is shown."""
         return value
 
-    def diff(self, old: Any, new: Any, aliases: Aliases) -> Any:
+    def diff(self, old: Any, new: Any, form: Form) -> Any:
         """What, laid over `old`, gives `new` (both resolved); MISSING when nothing is needed."""
-        return MISSING if old == new else None if new is None else self.write(new, aliases)
+        return MISSING if old == new else None if new is None else self.write(new, form)
 
     def child(self, name: str) -> "Kind | None":  # noqa: ARG002 - part of the signature
         """The kind one step down, None where there is none."""
@@ -159,18 +167,6 @@ class Number(Kind):
             return float(text)
         except ValueError:
             raise Mismatch(text, self.allowed) from None
-
-
-class Word(Kind):
-    """A text that is one value and never joined: a name, a URL, the name of a variable."""
-
-    __slots__ = ()
-    allowed = "a string"
-
-    def read(self, value: object, lenient: bool = False) -> str:  # noqa: ARG002
-        if isinstance(value, str):
-            return value
-        raise Mismatch(value, self.allowed)
 
 
 class Choice(Kind):

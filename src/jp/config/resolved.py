@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jp.config.kinds import MISSING, Aliases
+from jp.config.kinds import MISSING, SHOWN, Form
 from jp.config.layers import Layer
 from jp.config.model import PROVIDERS, ModelId, parse_model_id
 from jp.config.schema import AppConfig, find, root, typed
@@ -34,7 +34,7 @@ class Config:
         self._before = before
 
     @property
-    def aliases(self) -> Aliases:
+    def aliases(self) -> Mapping[str, str]:
         """Model ids by alias."""
         return self.root.providers.llm.aliases
 
@@ -54,28 +54,36 @@ class Config:
         """What `--cfg` and flags changed, in the form of a `config_delta`; None when nothing."""
         if self._before is None:
             return None
-        change = root().diff(self._before, self.values, self.aliases)
+        change = root().diff(self._before, self.values, Form(True, self.aliases))
         return change if change is not MISSING and change else None
 
     def as_partial(self) -> dict[str, Any]:
         """The whole configuration in the form of `base_config.json`."""
-        return dict(root().write(self.values, self.aliases))
+        return dict(root().write(self.values, Form(True, self.aliases)))
+
+    def shown(self) -> dict[str, Any]:
+        """The whole configuration as a user would write it."""
+        return dict(root().write(self.values, SHOWN))
 
     def get(self, key: str) -> Any:
-        """The value at a dotted key, None where it is unset. Raises `UnknownKeyError` with the nearest key."""
-        path, _ = find(key, "jp config")
-        return _value_at(self.values, path)
+        """The value at a dotted key as a user would write it, None where it is unset.
+
+        Raises `UnknownKeyError` with the nearest key.
+        """
+        path, kind = find(key, "jp config")
+        value = _value_at(self.values, path)
+        return None if value is None else kind.write(value, SHOWN)
 
     def explain(self, key: str) -> list[tuple[str, str | None, Any]]:
         """What each source says about `key`, in their order, beginning with the default: (source, path, value).
 
         The last one has the last word, unless values are joined. Raises `UnknownKeyError`.
         """
-        path, _ = find(key, "jp config")
+        path, kind = find(key, "jp config")
         found: list[tuple[str, str | None, Any]] = []
         default = _value_at(root().final(MISSING), path)
         if default is not None:
-            found.append(("default", None, default))
+            found.append(("default", None, kind.write(default, SHOWN)))
         for layer in self.layers:
             value = said(layer, path)
             if value is not MISSING:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jp.config.kinds import MISSING, Aliases, Choice, Flag, Kind, Mismatch, Whole, quoted
+from jp.config.kinds import MISSING, Choice, Flag, Form, Kind, Mismatch, Whole, quoted
 from jp.config.tables import OneOf, Table
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -59,7 +59,7 @@ class Duration(Kind):
             raise Mismatch(value, self.allowed)
         return length
 
-    def write(self, value: Any, aliases: Aliases) -> str:  # noqa: ARG002
+    def write(self, value: Any, form: Form) -> str:  # noqa: ARG002
         return spell(value)
 
 
@@ -78,11 +78,13 @@ class ModelId(Kind):
                 return f"{provider}/{name}"
         raise Mismatch(value, self.allowed)
 
-    def write(self, value: Any, aliases: Aliases) -> Any:
+    def write(self, value: Any, form: Form) -> Any:
+        if not form.stored:
+            return value
         seen: set[str] = set()
-        while value in aliases and value not in seen:
+        while value in form.aliases and value not in seen:
             seen.add(value)
-            value = aliases[value]
+            value = form.aliases[value]
         provider, slash, name = value.partition("/")
         return {"provider": provider, "name": name} if slash else value
 
@@ -112,8 +114,8 @@ class Truncation(Kind):
     def parse(self, text: str) -> object:
         return text == "true" if text in ("true", "false") else text
 
-    def write(self, value: Any, aliases: Aliases) -> Any:  # noqa: ARG002
-        return {"truncate": {self.unit: value}} if isinstance(value, int) else value
+    def write(self, value: Any, form: Form) -> Any:
+        return {"truncate": {self.unit: value}} if form.stored and isinstance(value, int) else value
 
 
 EFFORTS = ("auto", "none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -201,7 +203,7 @@ class Enable(Table):
     def parse(self, text: str) -> object:
         return text == "true" if text in ("true", "false") else text
 
-    def write(self, value: Any, aliases: Aliases) -> Any:
+    def write(self, value: Any, form: Form) -> Any:
         toggle = value.get("allow_toggle")
         if value == {"state": False, "allow_toggle": "if_named"}:
             return "explicit"
@@ -209,7 +211,7 @@ class Enable(Table):
             return "always"
         if "state" in value and toggle == "any":
             return value["state"]
-        return super().write(value, aliases)
+        return super().write(value, form)
 
 
 LINK_STYLES = ("full", "osc8", "off")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jp.config.containers import MAP_STRATEGIES, Merge, bare, merge_form
-from jp.config.kinds import MISSING, UNSET, Aliases, Kind, Mismatch
+from jp.config.kinds import MISSING, UNSET, Form, Kind, Mismatch
 
 
 class Table(Kind):
@@ -14,7 +14,7 @@ class Table(Kind):
     `from_text` is the key that a plain text stands for, where the table is one of a list.
     """
 
-    __slots__ = ("allowed", "fields", "from_text", "optional", "required", "rest")
+    __slots__ = ("allowed", "fields", "from_text", "like", "optional", "required", "rest")
     leaf = False
     strategies = False
 
@@ -34,6 +34,7 @@ class Table(Kind):
         self.optional = optional
         self.required = tuple(required)
         self.from_text = from_text
+        self.like = ""  # the key of a table with the same keys, for the reference
         self.allowed = "a table" if not self.fields else f"a table with {', '.join(self.fields)}"
 
     def child(self, name: str) -> Kind | None:
@@ -125,15 +126,16 @@ class Table(Kind):
                     out[key] = self.rest.final(item)
         return out
 
-    def write(self, value: Any, aliases: Aliases) -> Any:
+    def write(self, value: Any, form: Form) -> Any:
         out = {}
         for key, item in value.items():
             kind = self.child(key)
-            if kind is not None and not (kind.own and item == kind.final(MISSING)):
-                out[key] = kind.write(item, aliases)
-        return {"value": out, "strategy": "replace", "discard_when_merged": False} if self.strategies else out
+            if kind is not None and not (form.stored and kind.own and item == kind.final(MISSING)):
+                out[key] = kind.write(item, form)
+        wrapped = self.strategies and form.stored
+        return {"value": out, "strategy": "replace", "discard_when_merged": False} if wrapped else out
 
-    def diff(self, old: Any, new: Any, aliases: Aliases) -> Any:
+    def diff(self, old: Any, new: Any, form: Form) -> Any:
         if old == new:
             return MISSING
         if new is None:
@@ -142,7 +144,7 @@ class Table(Kind):
         out = {}
         for key in [*new, *(key for key in before if key not in new)]:
             kind = self.child(key)
-            change = MISSING if kind is None else kind.diff(before.get(key), new.get(key), aliases)
+            change = MISSING if kind is None else kind.diff(before.get(key), new.get(key), form)
             if change is not MISSING:
                 out[key] = change
         return out
@@ -199,26 +201,27 @@ class OneOf(Kind):
             return self.table.final(state)
         return super().final(state)
 
-    def write(self, value: Any, aliases: Aliases) -> Any:
+    def write(self, value: Any, form: Form) -> Any:
         if isinstance(value, dict) and self.table is not None:
-            return self.table.write(value, aliases)
+            return self.table.write(value, form)
         for kind in self.kinds:
             try:
                 kind.read(value)
             except Mismatch:
                 continue
-            return kind.write(value, aliases)
+            return kind.write(value, form)
         return value
 
-    def diff(self, old: Any, new: Any, aliases: Aliases) -> Any:
+    def diff(self, old: Any, new: Any, form: Form) -> Any:
         if isinstance(old, dict) and isinstance(new, dict) and self.table is not None:
-            return self.table.diff(old, new, aliases)
-        return super().diff(old, new, aliases)
+            return self.table.diff(old, new, form)
+        return super().diff(old, new, form)
 
 
-def walk(
-    kind: Kind, path: tuple[str, ...] = (), above: tuple[Kind, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Kind]]:
+Path = tuple[str, ...]
+
+
+def walk(kind: Kind, path: Path = (), above: tuple[Kind, ...] = ()) -> Iterator[tuple[Path, Kind]]:
     """Every key below `kind` with its path; free names stand as `<name>`, no table is entered again inside itself."""
     table = kind.table if isinstance(kind, OneOf) else kind
     if not isinstance(table, Table) or table in above:

@@ -14,7 +14,7 @@ from jp.config.containers import Merge, bare
 from jp.config.kinds import MISSING
 from jp.config.schema import join_key
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1", "0.0.0.0")
+LOOPBACK = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[^@\\]*)?"
 
 
 class Withheld(NamedTuple):
@@ -136,13 +136,10 @@ def is_command(attachment: object) -> bool:
 
 def is_loopback(url: str) -> bool:
     """Whether a URL leads to this machine."""
-    from urllib.parse import urlsplit
+    import re
 
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    return host in LOOPBACK
+    # Strict on purpose, and not urlsplit: what this does not recognise counts as another machine.
+    return re.fullmatch(LOOPBACK, url.strip(), re.IGNORECASE) is not None
 
 
 def _at(tree: Any, path: tuple[str, ...]) -> Any:

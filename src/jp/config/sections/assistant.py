@@ -118,7 +118,9 @@ def override(doc: str) -> Table:
         "tool_choice": Word(MISSING, "How it chooses tools."),
         "model": model("Its model; unset is the conversation's own.", optional=True),
     }
-    return Table(keys, doc, optional=True)
+    table = Table(keys, doc, optional=True)
+    table.like = "assistant"
+    return table
 
 
 def assistant() -> Table:

@@ -71,14 +71,15 @@ def _scope(actions: tuple[str, ...], doc: str) -> Table:
 
 def interrupt() -> Table:
     """The keys of `interrupt`."""
-    shutdown = bounded(
+    shutdown: Table = bounded(
         "The countdown of a graceful shutdown.",
-        "Seconds until JP ends whatever is still running; it also ends a slow but healthy shutdown. 0 is at once.",
+        "Seconds until JP ends whatever is still running, a slow but healthy teardown too; 0 ends it at once.",
     )
+    shutdown.fields["show"].doc = "Whether the countdown is shown; the deadline holds all the same."
     return Table(
         {
             "escalation_cooldown_secs": Whole(
-                2, "Seconds after the last press until the count of presses starts again; at least 1 counts."
+                2, "Seconds after the last press until the count of presses starts again; 0 counts as 1."
             ),
             "streaming": _scope(STREAMING_ACTIONS, "Ctrl-C while the assistant answers."),
             "tool_call": _scope(TOOL_CALL_ACTIONS, "Ctrl-C while tools run."),

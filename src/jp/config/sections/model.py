@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from jp.config.containers import Items
-from jp.config.kinds import MISSING, Json, Kind, Number, Whole, Word
+from jp.config.containers import Items, Word
+from jp.config.kinds import MISSING, Json, Kind, Number, Whole
 from jp.config.special import ModelId, Reasoning
 from jp.config.tables import Table
 
@@ -58,4 +58,6 @@ def model(doc: str, *, optional: bool = False) -> Table:
         "id": ModelId(MISSING, "The model: provider/name, or an alias of providers.llm.aliases."),
         "parameters": parameters(),
     }
-    return Table(keys, doc, optional=optional)
+    table = Table(keys, doc, optional=optional)
+    table.like = "assistant.model" if optional else ""
+    return table

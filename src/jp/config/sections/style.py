@@ -92,7 +92,9 @@ def progress(delay_secs: int, doc: str) -> Table:
     keys: dict[str, Kind] = {
         "show": Flag(True, "Whether it is shown."),
         "delay_secs": Whole(delay_secs, "Seconds before it appears; 0 is at once."),
-        "interval_ms": Whole(100, "Milliseconds between two drawings."),
+        "interval_ms": Whole(
+            100, "Milliseconds between two drawings; below a useful minimum, 0 too, that minimum holds."
+        ),
     }
     return Table(keys, doc)
 

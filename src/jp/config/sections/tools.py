@@ -1,6 +1,6 @@
 """`conversation.tools`: defaults for all tools (`'*'`) and the tools by name."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -137,6 +137,47 @@ class Tools(msgspec.Struct, frozen=True):
 
     def __contains__(self, name: object) -> bool:
         return name in self.named
+
+    def get(self, name: str) -> Tool | None:
+        """A tool with the defaults filled in, key by key; None where there is none of that name."""
+        tool = self.named.get(name)
+        return None if tool is None else _joined(tool, self.defaults)
+
+
+def _joined(tool: Tool, defaults: ToolDefaults) -> Tool:
+    """A tool that says nothing about something does as the defaults say; formatting follows `run`."""
+    run = tool.run or defaults.run
+    enable = _over(tool.enable or EnableState(), defaults.enable or EnableState())
+    return msgspec.structs.replace(
+        tool,
+        enable=_over(enable, EnableState(state=True, allow_toggle="any")),
+        summary=tool.summary or tool.description,
+        run=run,
+        format=tool.format or defaults.format or ("unattended" if run == "unattended" else "ask"),
+        result=tool.result or defaults.result,
+        cancellation_response=tool.cancellation_response or defaults.cancellation_response,
+        style=_over(tool.style or ToolStyle(), defaults.style),
+        detached=_detachment(tool.detached, defaults.detached),
+    )
+
+
+S = TypeVar("S", ToolStyle, EnableState)
+
+
+def _over(own: S, below: S) -> S:
+    """`own` with its gaps filled from `below`."""
+    gaps = {name: getattr(below, name) for name in own.__struct_fields__ if getattr(own, name) is None}
+    return msgspec.structs.replace(own, **gaps)
+
+
+def _detachment(own: str | Detached | None, defaults: str | Detached) -> Detached:
+    """The policy per kind: the tool's own, else the default, else deny."""
+    policies = []
+    for policy in (own, defaults, "deny"):
+        kinds = (policy.run, policy.deliver, policy.tool) if isinstance(policy, Detached) else (policy,) * 3
+        policies.append(kinds)
+    run, deliver, tool = (next(each for each in column if each is not None) for column in zip(*policies, strict=True))
+    return Detached(run, deliver, tool)
 
 
 def command(doc: str) -> OneOf:

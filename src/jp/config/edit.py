@@ -1,0 +1,127 @@
+"""Setting a key in a TOML file without touching what else is in it: comments, order and spacing stay."""
+
+import os
+from typing import Any
+
+from jp.config.assignment import from_argument
+from jp.config.containers import Items
+from jp.config.errors import AssignmentError
+from jp.config.layers import Layer
+from jp.config.read import parse
+from jp.config.schema import find, join_key
+
+
+def set_value(path: str, text: str, key: str, expression: str) -> str:
+    """The new text of the file at `path`, whose text is `text`, with `key` set.
+
+    `expression` is what follows the key on the command line: `=value`, `:=json`, `+=item` or just the value. The result
+    is read and checked before it is returned; writing it is the caller's. Raises leaves of `ConfigError`.
+    """
+    argument = f"{key}{expression}" if expression.startswith(("=", ":=", "+=", ":+=", "+:=")) else f"{key}={expression}"
+    layer = from_argument(argument)
+    steps, kind = find(argument.partition("=")[0].rstrip(":+").strip(), f"jp config set {key}")
+    value: Any = layer.partial
+    for step in steps:
+        value = value[step]
+    if value is None:
+        raise AssignmentError(f"{path}: TOML has no null; remove {key} by hand", metadata={"path": path, "key": key})
+    if isinstance(kind, Items) and isinstance(value, dict) and value.get("strategy") == "replace":
+        value = value["value"]  # `=` replaces on the command line; in a file that is what the plain list is
+    elif _is_append(value) and isinstance(kind, Items) and kind.joining.plain == "append":
+        value = value if _at(parse(path, text), steps) is not None else value["value"]
+    new = _set(path, text, steps, value)
+    Layer("file", path, parse(path, new)).read()
+    return new
+
+
+def _set(path: str, text: str, steps: tuple[str, ...], value: Any) -> str:
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix == ".json":
+        import json
+
+        tree = parse(path, text)
+        _put(tree, steps, _joined(tree, steps, value))
+        return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
+    if suffix in (".yaml", ".yml"):
+        raise AssignmentError(
+            f"{path}: YAML files are not edited, their comments would be lost",
+            hints=[f"set {join_key(steps)} in it by hand, or use a TOML file"],
+            metadata={"path": path, "key": join_key(steps)},
+        )
+    import tomlkit
+
+    tree = parse(path, text)  # names a syntax error before the editing library does
+    joined = _joined(tree, steps, value)
+    document = tomlkit.parse(text)
+    _put_toml(document, steps, joined)
+    new = tomlkit.dumps(document)
+    _put(tree, steps, joined)
+    if parse(path, new) != tree:
+        raise AssignmentError(
+            f"{path}: {join_key(steps)} cannot be set without changing something else",
+            hints=["set it by hand"],
+            metadata={"path": path, "key": join_key(steps)},
+        )
+    return new
+
+
+def _joined(tree: dict[str, Any], steps: tuple[str, ...], value: Any) -> Any:
+    """What an appended value makes of a plain list or text that the file has already."""
+    if not _is_append(value):
+        return value
+    there = _at(tree, steps)
+    added = value["value"]
+    if isinstance(there, list) and isinstance(added, list):
+        return [*there, *(item for item in added if item not in there)]
+    if isinstance(there, dict) and isinstance(there.get("value"), list) and isinstance(added, list):
+        return {**there, "value": [*there["value"], *(item for item in added if item not in there["value"])]}
+    if isinstance(there, str) and isinstance(added, str):
+        return f"{there}\n\n{added}"
+    return value
+
+
+def _is_append(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"value", "strategy"} and value["strategy"] == "append"
+
+
+def _at(tree: Any, steps: tuple[str, ...]) -> Any:
+    for step in steps:
+        tree = tree.get(step) if isinstance(tree, dict) else None
+    return tree
+
+
+def _put(tree: dict[str, Any], steps: tuple[str, ...], value: Any) -> None:
+    for step in steps[:-1]:
+        below = tree.get(step)
+        if not isinstance(below, dict):
+            below = tree[step] = {}
+        tree = below
+    tree[steps[-1]] = value
+
+
+def _put_toml(document: Any, steps: tuple[str, ...], value: Any) -> None:
+    import tomlkit
+
+    table: Any = document
+    for place, step in enumerate(steps[:-1]):
+        if not isinstance(table.get(step), dict):
+            table.pop(step, None)
+            table[step] = tomlkit.table(is_super_table=place < len(steps) - 2)
+        table = table[step]
+    there = table.get(steps[-1])
+    if isinstance(there, list) and isinstance(value, list) and value[: len(there)] == there:
+        for item in value[len(there) :]:  # one by one, so that comments and layout of the list stay
+            there.append(_inline(item))
+    else:
+        table[steps[-1]] = _inline(value)
+
+
+def _inline(value: Any) -> Any:
+    """A table as one on its line: a header of its own would end the table it stands in."""
+    import tomlkit
+
+    if not isinstance(value, dict):
+        return value
+    table = tomlkit.inline_table()
+    table.update({key: _inline(item) for key, item in value.items()})
+    return table
