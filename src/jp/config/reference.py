@@ -19,9 +19,8 @@ def rows(kind: Kind, path: Path, above: tuple[Kind, ...] = ()) -> list[tuple[str
     if kind.leaf:
         found.append((join_key(path), kind.allowed, _default(kind), kind.doc or (above[-1].doc if above else "")))
     if isinstance(kind, Items):
-        return found + [
-            row for row in rows(kind.item, (*path[:-1], f"{path[-1]}[]"), above) if row[0] != f"{join_key(path)}[]"
-        ]
+        items = (*path[:-1], f"{path[-1]}[]")
+        return found + [row for row in rows(kind.item, items, above) if row[0] != join_key(items)]
     if not isinstance(table, Table):
         return found
     if table.like and above:

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from jp.config.containers import FRESH, REPEAT, Items, Text
-from jp.config.kinds import MISSING, Choice, Kind, Whole, Word
+from jp.config.containers import FRESH, REPEAT, Items, Text, Word
+from jp.config.kinds import MISSING, Choice, Kind, Whole
 from jp.config.sections.model import Model, model
 from jp.config.special import Duration
 from jp.config.tables import OneOf, Table

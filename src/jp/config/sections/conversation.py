@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from jp.config.containers import FRESH, Items
-from jp.config.kinds import MISSING, Choice, Flag, Json, Kind, Mismatch, Word, ours
+from jp.config.containers import FRESH, Items, Text, Word
+from jp.config.kinds import MISSING, Choice, Flag, Json, Kind, Mismatch, ours
 from jp.config.sections.assistant import AssistantOverride, override
 from jp.config.sections.model import Model, model
 from jp.config.sections.tools import Command, Tools, command, tools
@@ -126,7 +126,7 @@ def _compaction() -> Table:
     summary = Table(
         {
             "model": model("The model that summarises; unset is the conversation's own.", optional=True),
-            "instructions": Word(MISSING, "What it is told."),
+            "instructions": Text(MISSING, "What it is told."),
         },
         "Replace what is compacted by a summary.",
         optional=True,

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from jp.config.containers import REPLACE, Items
-from jp.config.kinds import MISSING, Choice, Flag, Json, Whole, Word, ours
+from jp.config.containers import REPLACE, Items, Word
+from jp.config.kinds import MISSING, Choice, Flag, Json, Whole, ours
 from jp.config.sections.providers import Checksum
 from jp.config.tables import OneOf, Table
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from jp.config.containers import Items
-from jp.config.kinds import Choice, Kind, Whole, Word, ours
+from jp.config.containers import Items, Word
+from jp.config.kinds import Choice, Kind, Whole, ours
 from jp.config.sections.style import BoundedProgress, bounded
 from jp.config.sections.tools import Command, command
 from jp.config.tables import Table

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from jp.config.containers import REPEAT, REPLACE, Items
-from jp.config.kinds import MISSING, Choice, Flag, Kind, Whole, Word, ours
+from jp.config.containers import REPEAT, REPLACE, Items, Word
+from jp.config.kinds import MISSING, Choice, Flag, Kind, Whole, ours
 from jp.config.special import ModelId
 from jp.config.tables import OneOf, Table
 

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from jp.config.kinds import Choice, Flag, Kind, Whole, Word, ours
+from jp.config.containers import Word
+from jp.config.kinds import Choice, Flag, Kind, Whole, ours
 from jp.config.special import Duration, Truncation, colour, link_style
 from jp.config.tables import Table
 
@@ -92,9 +93,7 @@ def progress(delay_secs: int, doc: str) -> Table:
     keys: dict[str, Kind] = {
         "show": Flag(True, "Whether it is shown."),
         "delay_secs": Whole(delay_secs, "Seconds before it appears; 0 is at once."),
-        "interval_ms": Whole(
-            100, "Milliseconds between two drawings; below a useful minimum, 0 too, that minimum holds."
-        ),
+        "interval_ms": Whole(100, "Milliseconds between two drawings; a minimum holds below it, for 0 too."),
     }
     return Table(keys, doc)
 

@@ -4,8 +4,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from jp.config.containers import REPLACE, Items
-from jp.config.kinds import MISSING, Choice, Flag, Json, Kind, Mismatch, Word, ours
+from jp.config.containers import REPLACE, Items, Text, Word
+from jp.config.kinds import MISSING, Choice, Flag, Json, Kind, Mismatch, ours
 from jp.config.sections.assistant import AssistantOverride, override
 from jp.config.special import Enable, Truncation, link_style
 from jp.config.tables import OneOf, Table
@@ -280,7 +280,7 @@ def _shared(defaults: bool) -> dict[str, Kind]:
         "run": Choice(RUN_MODES, run, "Whether a call is approved first."),
         "format": Choice(("ask", "unattended"), MISSING, "Whether a command formats arguments before the approval."),
         "result": Choice(RESULT_MODES, result, "Whether a result is looked at before the model gets it."),
-        "cancellation_response": Word(response, "What the model is told about a call that was cancelled."),
+        "cancellation_response": Text(response, "What the model is told about a call that was cancelled."),
         "style": _style(defaults),
     }
 
@@ -317,9 +317,9 @@ def tools() -> Table:
         "source": Source(MISSING, 'Where the tool comes from: "builtin", "local", or "mcp.<server>.<tool>".'),
         "enable": Enable("Whether the tool is enabled, and which flags may change it."),
         "command": command("What a local tool runs."),
-        "summary": Word(MISSING, "What the tool does, in a sentence; sent to the model."),
-        "description": Word(MISSING, "What the tool does, at length; told on request."),
-        "examples": Word(MISSING, "How it is used; told on request."),
+        "summary": Text(MISSING, "What the tool does, in a sentence; sent to the model."),
+        "description": Text(MISSING, "What the tool does, at length; told on request."),
+        "examples": Text(MISSING, "How it is used; told on request."),
         "parameters": Table({}, "What it takes.", rest=_parameter(), optional=True),
         **_shared(False),
         "questions": Table({}, "How its questions are answered, by their id.", rest=question, optional=True),
