@@ -11,6 +11,8 @@ UTF-8 is taken as it is.
 from __future__ import annotations
 
 import binascii
+import codecs
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import msgspec
@@ -163,31 +165,41 @@ _decode_head = msgspec.json.Decoder(Head).decode
 def read_head(raw: bytes | memoryview) -> Head:
     """Type and timestamp of an event, empty where it has none. Raises `ValueError` when `raw` is no JSON."""
     try:
-        found = _decode_head(raw)
-    except msgspec.ValidationError:
-        return Head()
+        try:
+            found = _decode_head(raw)
+        except msgspec.ValidationError:
+            msgspec.json.decode(raw, type=msgspec.Raw)
+            return Head()
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
     if not isinstance(found.type, str) or not isinstance(found.timestamp, str):
         return Head(str(found.type), "")
     return found
 
 
-def decode(raw: bytes | memoryview) -> Event | Unknown:
+def decode(
+    raw: bytes | memoryview, kind: str | None = None, restore: Callable[[Any], Any] | None = None
+) -> Event | Unknown:
     """The event that `raw` (one JSON value) holds; what is no event of a known form is `Unknown`.
 
-    Raises `ValueError` when `raw` is no JSON.
+    `kind` is its type where that is known already; `restore` completes every value before base64 is undone. Raises
+    `ValueError` when `raw` is no JSON.
     """
-    first = read_head(raw)
-    cls = _CLASSES.get(first.type)
+    kind = read_head(raw).type if kind is None else kind
+    cls = _CLASSES.get(kind)
     if cls is None:
-        return Unknown(first.type, first.timestamp, bytes(raw), "unknown type")
-    decoder = _decoders.get(first.type) or _decoders.setdefault(first.type, msgspec.json.Decoder(cls))
+        return Unknown(kind, read_head(raw).timestamp, bytes(raw), "unknown type")
+    decoder = _decoders.get(kind) or _decoders.setdefault(kind, msgspec.json.Decoder(cls))
     try:
         event: Event = decoder.decode(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         # Beside a wrong field this is text that is no UTF-8, which the check of the JSON passes over.
         if cls is ConfigDelta and isinstance(error, msgspec.ValidationError):
             return _inline_delta(raw)
-        return Unknown(first.type, first.timestamp, bytes(raw), str(error))
+        return Unknown(kind, read_head(raw).timestamp, bytes(raw), str(error))
+    if restore is not None:
+        for key in event.__struct_fields__:
+            setattr(event, key, restore(getattr(event, key)))
     _decode_opaque(event)
     return event
 
@@ -287,7 +299,7 @@ def encode_text(text: str) -> str:
 
 
 _URL_ALPHABET = {ord("-"): "+", ord("_"): "/"}
-_PIECE = 4 << 20  # a multiple of 4: one call over a huge text would hold the interpreter for too long
+_PIECE = 1 << 20  # a multiple of 4: one call over a huge text would hold the interpreter for too long
 
 
 def decode_text(text: str) -> str:
@@ -301,9 +313,13 @@ def decode_text(text: str) -> str:
     try:
         if len(text) <= _PIECE:
             return binascii.a2b_base64(text, strict_mode=True).decode()
-        pieces = [text[i : i + _PIECE] for i in range(0, len(text), _PIECE)]
-        if any(piece.endswith("=") for piece in pieces[:-1]):
-            return given
-        return b"".join(binascii.a2b_base64(piece, strict_mode=True) for piece in pieces).decode()
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        pieces: list[str] = []
+        for at in range(0, len(text), _PIECE):
+            piece, last = text[at : at + _PIECE], at + _PIECE >= len(text)
+            if piece.endswith("=") and not last:
+                return given
+            pieces.append(decoder.decode(binascii.a2b_base64(piece, strict_mode=True), final=last))
+        return "".join(pieces)
     except ValueError:
         return given

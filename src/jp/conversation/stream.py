@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from jp.conversation import events
+from jp.conversation import events, huge
 from jp.conversation.timestamps import parse_timestamp
 from jp.errors import JpError
 
@@ -48,13 +48,31 @@ class Stream:
         self._data = data
         self._view = memoryview(data)
         self._added: list[bytes] = []
-        self._types: list[str] = []
-        self._starts, self._ends = _cut(data)
         try:
-            for i in range(len(self._starts)):
-                self._types.append(events.read_head(self.raw(i)).type)
-        except ValueError as error:
-            raise NotEventsError(f"event {len(self._types)} is damaged: {error}") from error
+            if len(data) <= _ONE_CALL or not self._cut_pretty():
+                self._starts, self._ends = _cut(data)
+                self._types = self._read_types()
+        except (ValueError, RecursionError) as error:
+            raise NotEventsError(f"not a JSON array of events: {error}") from error
+
+    def _cut_pretty(self) -> bool:
+        """Cuts a large file where the original's layout says; False when it is not that, or an event is not whole."""
+        spans = _cut_pretty(self._data)
+        if spans is None:
+            return False
+        self._starts, self._ends = spans
+        try:
+            self._types = self._read_types()
+        except ValueError:
+            return False
+        return True
+
+    def _read_types(self) -> list[str]:
+        view, head = self._view, events.read_head
+        return [
+            head(view[start:stop]).type if stop - start < huge.LIMIT else huge.read_head(self._data, start, stop).type
+            for start, stop in zip(self._starts, self._ends, strict=True)
+        ]
 
     def __len__(self) -> int:
         return len(self._types)
@@ -71,7 +89,11 @@ class Stream:
 
     def event(self, index: int) -> Event | Unknown:
         """One event, decoded; nothing is remembered, so that a long conversation stays as large as its file."""
-        return events.decode(self.raw(index))
+        if index < len(self._starts):
+            start, stop = self._starts[index], self._ends[index]
+            if stop - start >= huge.LIMIT:
+                return huge.decode(self._data, start, stop, self._types[index])
+        return events.decode(self.raw(index), self._types[index])
 
     def events(self, *types: str, start: int = 0, stop: int | None = None) -> Iterator[Event | Unknown]:
         """The events of these types (all, when none is named) from `start` up to before `stop`, decoded one by one."""
@@ -146,29 +168,23 @@ def render_additions(tail: bytes | memoryview, added: list[bytes], after_others:
 
 
 def _cut(data: bytes) -> tuple[list[int], list[int]]:
-    """Where each event begins and ends in `data`."""
-    if len(data) > _ONE_CALL and (spans := _cut_pretty(data)):
-        return spans
-    try:
-        raws = msgspec.json.decode(data, type=list[msgspec.Raw])
-    except ValueError as error:
-        raise NotEventsError(f"not a JSON array of events: {error}") from error
+    """Where each event begins and ends in `data`, whatever its layout. Raises `ValueError` when it is no JSON array."""
+    raws = msgspec.json.decode(data, type=list[msgspec.Raw])
     starts: list[int] = []
     ends: list[int] = []
     at = 0
     for raw in raws:
-        view = memoryview(raw)
-        at = data.index(b"[" if not starts else b",", at) + 1
+        at = data.index(b"," if starts else b"[", at) + 1
         while data[at] in _SPACE:
             at += 1
         starts.append(at)
-        at += view.nbytes
+        at += memoryview(raw).nbytes
         ends.append(at)
     return starts, ends
 
 
 def _cut_pretty(data: bytes) -> tuple[list[int], list[int]] | None:
-    """The cut of a document in the original's layout; None when it has another one."""
+    """The cut of a document that looks like the original's layout, not yet checked; None when it does not."""
     end = len(data)
     while end and data[end - 1] in _SPACE:
         end -= 1
@@ -187,10 +203,4 @@ def _cut_pretty(data: bytes) -> tuple[list[int], list[int]] | None:
         at = found + len(_BOUNDARY) - 1
         starts.append(at)
     ends.append(last)
-    view = memoryview(data)
-    try:
-        for start, stop in zip(starts, ends, strict=True):
-            events.read_head(view[start:stop])
-    except ValueError:
-        return None
     return starts, ends

@@ -5,6 +5,7 @@ The oldest conversations have no `turn_start`; there a turn begins with each cha
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ def starts(stream: Stream) -> list[int]:
 
 def turns(stream: Stream) -> list[range]:
     """The turns as ranges of event indices, in order."""
-    begin = starts(stream)
-    return [range(a, b) for a, b in zip(begin, [*begin[1:], len(stream)], strict=True)]
+    edges = [*starts(stream), len(stream)]
+    return [range(a, b) for a, b in pairwise(edges)]
 
 
 def numbers(stream: Stream) -> list[int]:
