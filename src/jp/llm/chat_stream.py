@@ -242,11 +242,9 @@ class ChatParser:
     def _whole_body(self, body: bytes, out: list[Event]) -> None:
         try:
             chunk = _decode_chunk(body)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            if body.lstrip()[:1] == b"<":
-                self.error = not_json(body, address=self.address)
-            else:
-                self.error = self.cut() if _truncated(body) else not_json(body, address=self.address)
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+            truncated = "truncated" in str(error) and body.lstrip()[:1] == b"{"
+            self.error = self.cut() if truncated else not_json(body, address=self.address)
             return
         if chunk.error is not None:
             self.error = error_in_stream(chunk.error, address=self.address)
@@ -303,16 +301,6 @@ def _loads(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _truncated(body: bytes) -> bool:
-    try:
-        json.loads(body)
-    except ValueError as error:
-        return getattr(error, "pos", 0) >= len(body.decode("utf-8", "replace").rstrip()) - 1
-    except RecursionError:
-        pass
-    return False
 
 
 def _shown(text: str, limit: int = 80) -> str:
