@@ -69,6 +69,6 @@ def _print_table(found: "list[Summary]", active: str | None, ctx: "Context", now
     for one in found:
         marks = ("*" if one.id == active else "") + ("p" if one.pinned_at else "") + ("l" if one.local else "")
         rows.append((ids.display(one.id), marks, ago(one.last_activated_at, now), one_line(one.title or "(untitled)")))
-    columns = (Column("ID"), Column(""), Column("Activity", align="right"), Column("Title", shrink=True))
+    columns = (Column("ID"), Column(""), Column("Activity", align="right"), Column("Title", shrink=1))
     caps = ctx.printer.caps(Target.OUT)
     ctx.printer.out(table(columns, rows, width=ctx.printer.width(Target.OUT), box=caps.escapes))

@@ -1,0 +1,288 @@
+"""`jp query` as a whole, without a terminal: what is printed, stored and sent."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Ask, events, messages
+from tests.conftest import Jp, program
+from tests.support.status import of_returncode
+from tests.wire.model_server import ModelServer, echo, text
+
+
+@pytest.mark.req("104-114")
+def test_stdout_is_the_answer_and_nothing_else(ask: Ask, workspace: Path):
+    done = ask("query", "say", "hello")
+    assert str(done) == "Hello from the test model.\n[EOF]\n"
+    assert [e["type"] for e in events(workspace)] == ["turn_start", "chat_request", "chat_response"]
+    assert events(workspace)[1]["content"] == "say hello"
+
+
+def test_the_next_query_continues_the_conversation(ask: Ask, server: ModelServer, workspace: Path):
+    ask("q", "first")
+    ask("q", "second")
+    sent = server.bodies()[-1]["messages"]
+    assert [m["content"] for m in sent if m["role"] != "system"] == ["first", "Hello from the test model.", "second"]
+    assert len(messages(workspace)) == 2
+
+
+def test_another_session_has_another_conversation(ask: Ask, workspace: Path):
+    ask("q", "first")
+    done = ask("q", "second", env={"JP_SESSION": "other"})
+    assert "`--new`" in done.stderr
+    assert "`--id`" in done.stderr
+    assert done.status == "exited 1"
+    assert ask("q", "-n", "second", env={"JP_SESSION": "other"}).status == "exited 0"
+    assert len(list((workspace / ".jp" / "conversations").iterdir())) == 2
+
+
+@pytest.mark.req("104-64", "104-127")
+@pytest.mark.parametrize(
+    ("words", "piped", "sent"),
+    [
+        (["explain"], b"some code\n", "explain\n\nsome code"),
+        ([], b"only piped\n", "only piped"),
+        (["only words"], b"", "only words"),
+        (["y?"], b"y\n", "y?\n\ny"),
+        (["bytes"], b"caf\xc3\xa9 \xff\n", "bytes\n\ncafé \ufffd"),
+    ],
+)
+def test_the_text_is_the_words_then_what_was_piped(ask: Ask, workspace: Path, words, piped, sent):
+    assert ask("q", *words, stdin=piped).status == "exited 0"
+    assert events(workspace)[1]["content"] == sent
+
+
+@pytest.mark.req("104-128")
+def test_the_text_comes_from_a_file(ask: Ask, workspace: Path):
+    (workspace / "ask.md").write_text("from a file\n")
+    ask("q", "@ask.md")
+    assert events(workspace)[1]["content"] == "from a file"
+
+
+@pytest.mark.req("104-128")
+def test_a_lone_at_sign_is_the_character(ask: Ask, workspace: Path):
+    ask("q", "@")
+    assert events(workspace)[1]["content"] == "@"
+
+
+@pytest.mark.req("104-129")
+def test_an_unreadable_file_fails_before_anything_is_made(
+    ask: Ask, workspace: Path, server: ModelServer, hermetic: Path
+):
+    done = ask("q", "@missing.md")
+    assert done.status == "exited 1"
+    assert "missing.md" in done.stderr
+    assert not (workspace / ".jp" / "conversations").exists()
+    assert not list(hermetic.rglob("sessions"))
+    assert server.requests == []
+
+
+def test_nothing_to_ask_is_said(ask: Ask):
+    done = ask("q")
+    assert done.status == "exited 1"
+    assert "nothing to ask" in done.stderr
+
+
+@pytest.mark.req("104-119", "104-121")
+def test_json_is_one_stored_event_a_line(ask: Ask, workspace: Path):
+    done = ask("q", "-F", "json", "hi", replies=(text("An *answer*.", reasoning="Let me see."),))
+    assert [json.loads(line) for line in done.stdout.splitlines()] == events(workspace)
+    assert [json.loads(line)["type"] for line in done.stdout.splitlines()] == [
+        "turn_start",
+        "chat_request",
+        "chat_response",
+        "chat_response",
+    ]
+    assert done.stderr == ""
+
+
+def test_reasoning_is_stored_and_not_on_stdout(ask: Ask, workspace: Path):
+    done = ask("q", "hi", replies=(text("The answer.", reasoning="Some thoughts."),))
+    assert done.stdout == "The answer.\n"
+    assert [e.get("reasoning") for e in events(workspace)] == [None, None, "Some thoughts.", None]
+
+
+def test_piped_the_answer_is_the_source_text(ask: Ask):
+    source = "# Title\n\nA *word* and `code`.\n\n```python\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    assert ask("q", "hi", replies=(text(source),)).stdout == source
+
+
+def test_a_terminal_sequence_in_the_answer_does_not_reach_stdout(ask: Ask, workspace: Path):
+    evil = "before\x1b]0;owned\x07\x1b[2Jafter"
+    done = ask("q", "hi", replies=(text(evil),))
+    assert done.stdout == "beforeafter\n"
+    assert messages(workspace) == [evil]
+
+
+def test_no_persist_leaves_nothing(ask: Ask, workspace: Path, hermetic: Path):
+    assert ask("q", "-!", "hi").stdout == "Hello from the test model.\n"
+    assert not (workspace / ".jp" / "conversations").exists()
+    assert not list(hermetic.rglob("events.json"))
+    assert not list(hermetic.rglob("sessions"))
+
+
+def test_no_persist_only_reads_the_conversation_it_continues(ask: Ask, workspace: Path, server: ModelServer):
+    ask("q", "first")
+    before = {p: p.read_bytes() for p in workspace.rglob("*") if p.is_file()}
+    ask("q", "-!", "--id", "newest", "second")
+    assert {p: p.read_bytes() for p in workspace.rglob("*") if p.is_file()} == before
+    assert "first" in json.dumps(server.bodies()[-1])
+
+
+def test_local_keeps_the_conversation_out_of_the_workspace(ask: Ask, workspace: Path, hermetic: Path):
+    ask("q", "-l", "hi")
+    assert not list((workspace / ".jp").rglob("events.json"))
+    assert len(list(hermetic.rglob("events.json"))) == 1
+
+
+def test_a_temporary_conversation_expires(ask: Ask, workspace: Path):
+    ask("q", "--tmp=1h", "hi")
+    (metadata,) = workspace.rglob("metadata.json")
+    assert "expires_at" in json.loads(metadata.read_text())
+
+
+@pytest.mark.parametrize("value", ["nonsense", "-1h", "0", ""])
+def test_a_bad_duration_is_a_usage_error(ask: Ask, value):
+    done = ask("q", f"--tmp={value}", "hi")
+    assert done.status == ("exited 2" if value else "exited 0")
+
+
+@pytest.mark.parametrize(
+    ("args", "asked", "title"),
+    [
+        (["--title", "Mine"], "hi", "Mine"),
+        ([], "# From the heading\n\nhi", "From the heading"),
+        ([], "hi", None),
+    ],
+)
+def test_titles(ask: Ask, workspace: Path, args, asked, title):
+    ask("q", *args, asked)
+    (metadata,) = workspace.rglob("metadata.json")
+    assert json.loads(metadata.read_text()).get("title") == title
+
+
+def test_a_title_is_written_by_the_model_beside_the_answer(ask: Ask, workspace: Path, server: ModelServer):
+    titled = text('{"titles": ["A fine title"]}')
+
+    def either(exchange):
+        (titled if "response_format" in exchange.json else text("The answer."))(exchange)
+
+    done = ask("q", "-c", "conversation.title.generate.auto=true", "hi", replies=(either,))
+    assert done.stdout == "The answer.\n"
+    (metadata,) = workspace.rglob("metadata.json")
+    assert json.loads(metadata.read_text())["title"] == "A fine title"
+    assert metadata.parent.name.endswith("-a-fine-title")
+    assert messages(workspace) == ["The answer."]
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["-p", "temperature=0.5"], {"temperature": 0.5}),
+        (["-p", "max_tokens=7"], {"max_tokens": 7}),
+        (["-c", "assistant.model.parameters.top_p=0.25"], {"top_p": 0.25}),
+        (["-m", "llamacpp/other"], {"model": "other"}),
+    ],
+)
+def test_flags_reach_the_request(ask: Ask, server: ModelServer, args, expected):
+    assert ask("q", *args, "hi").status == "exited 0"
+    body = server.bodies()[-1]
+    assert {key: body.get(key) for key in expected} == expected
+
+
+def test_what_a_flag_changes_holds_for_the_rest_of_the_conversation(ask: Ask, server: ModelServer, workspace: Path):
+    ask("q", "one")
+    ask("q", "-m", "llamacpp/other", "two")
+    ask("q", "three")
+    assert [body["model"] for body in server.bodies()] == ["test", "other", "other"]
+    assert sum(e["type"] == "config_delta" for e in events(workspace)) == 1
+
+
+@pytest.mark.parametrize("args", [["-n", "--id", "newest"], ["-r", "low", "-R"], ["-p", "nonsense"]])
+def test_contradicting_flags_are_usage_errors(ask: Ask, args):
+    assert ask("q", *args, "hi").status == "exited 2"
+
+
+def test_outside_of_a_workspace_it_says_how_to_make_one(jp: Jp):
+    done = jp("q", "hi")
+    assert done.status == "exited 1"
+    assert "`jp init`" in done.stderr
+
+
+def test_without_a_model_it_says_the_three_ways_on(jp: Jp, tmp_path: Path):
+    root = tmp_path / "bare"
+    root.mkdir()
+    jp("init", cwd=root)
+    done = jp("q", "hi", cwd=root)
+    assert done.status == "exited 1"
+    for way in ("jp init -m", "base_url", "jp model install"):
+        assert way in done.stderr
+    assert not (root / ".jp" / "conversations").exists()
+
+
+def test_a_missing_key_is_said_before_anything_is_made(ask: Ask, workspace: Path):
+    done = ask("q", "-m", "openai/gpt-5-mini", "hi")
+    assert done.status == "exited 1"
+    assert "OPENAI_API_KEY" in done.stderr
+    assert "jp init" in done.stderr
+    assert not (workspace / ".jp" / "conversations").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "near"),
+    [
+        (["-m", "opnai/gpt-5"], "opnai", "openai"),
+        (["--id", "12345678901"], "12345678901", None),
+        (["--id", "newst"], "newst", "newest"),
+        (["-c", "assistant.modl.id=x"], "assistant.modl", "assistant.model"),
+    ],
+)
+def test_an_unknown_name_is_named_with_the_nearest(ask: Ask, args, named, near):
+    done = ask("q", *args, "hi")
+    assert done.status != "exited 0"
+    assert named in done.stderr
+    assert near is None or near in done.stderr
+
+
+@pytest.mark.req("104-123")
+def test_an_error_under_json_is_one_record_on_stderr(ask: Ask):
+    done = ask("q", "-F", "json", "-m", "openai/gpt-5-mini", "hi")
+    record = json.loads(done.stderr)
+    assert set(record) == {"message", "metadata", "code"}
+    assert record["code"] == "missing_key"
+    assert done.stdout == ""
+
+
+def test_a_reader_that_leaves_ends_the_run_by_sigpipe_and_what_came_is_stored(workspace: Path, server: ModelServer):
+    server.then(text("line of text\n" * 2000, chunk=40, delay_ms=1))
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*program(), "q", "hi"], cwd=workspace, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"line of text\n"
+        process.stdout.close()
+        assert of_returncode(process.wait(30)) == "killed SIGPIPE"
+        assert process.stderr.read() == b""
+    assert messages(workspace)[0].startswith("line of text\n")
+
+
+def test_a_full_disk_under_stdout_is_said_and_the_answer_stored(workspace: Path, server: ModelServer):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*program(), "q", "hi"],
+            cwd=workspace,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert b"No space left on device" in done.stderr
+    assert messages(workspace) == ["Hello from the test model."]
+
+
+def test_an_echo_goes_out_and_comes_back_unchanged(ask: Ask, workspace: Path):
+    odd = "tab\t 日本語 👨‍👩‍👧 \u202e nul-free \\ \" ' \n line"
+    ask("q", odd, replies=(echo(chunk=1),))
+    assert messages(workspace) == [odd]
