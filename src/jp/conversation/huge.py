@@ -27,7 +27,7 @@ _decode_text = msgspec.json.Decoder(str).decode
 class Cut:
     """An event without its long strings: `rest` is JSON in which marks stand for `spans` of the data (no quotes)."""
 
-    __slots__ = ("_data", "rest", "spans")
+    __slots__ = ("_data", "_mark", "rest", "spans")
 
     def __init__(self, data: bytes, start: int, stop: int) -> None:
         """Cuts the event at `data[start:stop]`. What is no JSON gives a rest that is none, or text that is none."""

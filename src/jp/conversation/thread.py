@@ -158,7 +158,9 @@ class _Assembly:
         # A result whose call is not there (hidden, or lost) would be refused.
 
     def _flush(self) -> None:
-        if self._parts:
+        if self._parts and self._messages and self._messages[-1].role == "assistant":
+            self._messages[-1].parts.extend(self._parts)
+        elif self._parts:
             self._messages.append(Message("assistant", self._parts))
         if self._calls:
             results: list[Part] = [self._results.get(i) or self._cancelled(call) for i, call in enumerate(self._calls)]
