@@ -9,6 +9,7 @@ from jp.errors import DONE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from contextlib import AbstractContextManager
 
     from jp.cli.context import Context
     from jp.cli.model import Choice, Connection
@@ -81,6 +82,13 @@ class Query:
         from jp.cli.model import choose
 
         choice = choose(config, self._ctx.environ)
+        self._say(
+            [
+                f"the attachment {held.value} runs a command; it is not in effect until the workspace is trusted"
+                for held in config.withheld
+                if held.key == "conversation.attachments"
+            ]
+        )
         if not config.root.conversation.attachments:
             return choice, []
         from jp.conversation.attachments import load
@@ -149,19 +157,33 @@ class Query:
         writer = TurnWriter.begin(conversation, conversation.lock)
         turn = Turn(writer, self._screen(config), self._ctx.store.clock)
         self._begin(config, conversation, turn, text)
-        connection = connect(choice, config, conversation.id, self._ctx)
-        try:
-            thread = build(config.root, conversation.stream, attachments)
-            title = self._title(config, conversation, connection, text, turn.inbox)
-            error = turn.run(connection.model, thread, self._ctx.router.token)
-            if error is not None:
-                raise connection.explain(error)
-            if title is not None:
-                self._set_title(conversation, title, turn.inbox, text)
-            connection.keep()
-        finally:
-            connection.close()
+        with self._terminal():
+            connection = connect(choice, config, conversation.id, self._ctx)
+            try:
+                thread = build(config.root, conversation.stream, attachments)
+                title = self._title(config, conversation, connection, text, turn.inbox)
+                error = turn.run(connection.model, thread, self._ctx.router)
+                if error is not None:
+                    raise connection.explain(error)
+                if title is not None:
+                    self._set_title(conversation, title, turn.inbox, text)
+                connection.keep()
+            finally:
+                connection.close()
         return DONE
+
+    def _terminal(self) -> "AbstractContextManager[object]":
+        """Hold the terminal as long as the answer is written to it (decisions, "While a turn has the terminal")."""
+        from contextlib import nullcontext
+
+        from jp.terminal.printer import Target
+
+        printer = self._ctx.printer
+        if printer.tty is None or not printer.caps(Target.OUT).addressable:
+            return nullcontext()
+        from jp.terminal.modes import Streaming
+
+        return Streaming(printer.tty.fd, self._ctx.router)
 
     def _begin(self, config: "Config", conversation: "Conversation", turn: "Turn", text: str) -> None:
         """Record what was asked, and make the conversation the active one."""

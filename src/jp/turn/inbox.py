@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from jp.interrupt.router import Router
+
 
 class Inbox:
     """Events for the main thread. `post` is safe from any thread and from a signal handler, and never blocks."""
@@ -30,6 +32,22 @@ class Inbox:
     def stood(self, seconds: float) -> None:
         """Time stood still for `seconds` (the job was stopped): every deadline moves."""
         self._deadlines = [(when + seconds, order, event) for when, order, event in self._deadlines]
+
+    def stand_still(self, router: "Router") -> "Callable[[], None]":
+        """Have time stand still while the job is stopped; returns what ends that."""
+        stops: list[float] = []
+
+        def go_on() -> None:
+            if stops:  # else it was stopped behind our back (SIGSTOP), nobody knows when
+                self.stood(self._clock() - stops.pop())
+
+        undo = (router.on_stop(lambda: stops.append(self._clock())), router.on_continue(go_on))
+
+        def end() -> None:
+            for each in undo:
+                each()
+
+        return end
 
     def get(self) -> object:
         """The next event; a deadline that has passed goes first."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jp.conversation.events import Event
     from jp.conversation.thread import Thread
     from jp.errors import JpError
-    from jp.interrupt.token import ShutdownToken
+    from jp.interrupt.router import Router
     from jp.llm.provider import Parameters, Provider
     from jp.llm.retry import Policy
     from jp.storage.journal import TurnWriter
@@ -78,12 +78,12 @@ class Turn:
         self._error: JpError | None = None
         self._disk: WriteError | None = None
 
-    def run(self, model: Model, thread: "Thread", token: "ShutdownToken") -> "JpError | None":
+    def run(self, model: Model, thread: "Thread", router: "Router") -> "JpError | None":
         """Ask, show, record, until the turn is over; raises Shutdown when the run was interrupted, all recorded."""
         self._model = model
         self._thread = thread
         self._machine = m.Machine(model.policy, structured=thread.schema is not None)
-        unsubscribe = token.subscribe(lambda: self.inbox.post(WAKE))
+        undo = [router.token.subscribe(lambda: self.inbox.post(WAKE)), self.inbox.stand_still(router)]
         try:
             self._step(m.Begin())
             while not self._machine.done:
@@ -94,7 +94,8 @@ class Turn:
             self._step(m.Interrupted())
             raise
         finally:
-            unsubscribe()
+            for each in undo:
+                each()
             self._stop()
             self._screen.end()
             self._fold()

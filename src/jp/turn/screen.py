@@ -65,9 +65,7 @@ class Screen:
 
     def progress(self, stage: str) -> None:
         """Where the exchange is."""
-        detail = _STAGES.get(stage, stage)
-        if detail:
-            self.activity(detail)
+        self.activity(_STAGES.get(stage, stage))
 
     def activity(self, detail: str) -> None:
         """Something arrived that shows nothing."""

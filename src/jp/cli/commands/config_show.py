@@ -44,8 +44,12 @@ def _resolved(ctx: "Context") -> "dict[str, object]":
     config = ctx.load_config(workspace=has_workspace(ctx))
     for notice in config.notices:
         ctx.printer.note(notice)
-    for held in config.withheld:
-        ctx.printer.note(f"{held.key} ({held.origin}) is not in effect until the workspace is trusted")
+    if config.withheld:
+        kinds = sorted({".".join(held.key.split(".")[:2]) for held in config.withheld})
+        ctx.printer.note(
+            f"{len(config.withheld)} settings of this workspace name commands or servers and are not in effect until "
+            f"it is trusted: {', '.join(kinds)} (`jp config explain KEY` tells of one)"
+        )
     return config.as_partial()
 
 

@@ -3,6 +3,7 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from jp.cli.context import Context
     from jp.conversation.stream import Stream
@@ -34,7 +35,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         return 0
     from jp.render.transcript import print_events
 
-    def events() -> "object":
+    def events() -> "Iterator[object]":
         for event in stream.events(start=first):
             checkpoint()
             yield event
