@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -116,8 +117,15 @@ class Connection:
 class ThreadedServer:
     """Accepts on a loopback port; each connection is handled by `handle` on a thread of its own."""
 
-    def __init__(self, handle: Callable[[Connection], None], *, family: int = socket.AF_INET) -> None:
+    def __init__(
+        self,
+        handle: Callable[[Connection], None],
+        *,
+        family: int = socket.AF_INET,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._handle = handle
+        self._tls = tls
         self._stopped = threading.Event()
         self._changed = threading.Condition()
         self._open: set[socket.socket] = set()
@@ -128,7 +136,7 @@ class ThreadedServer:
         self._listener.listen(64)
         self.port: int = self._listener.getsockname()[1]
         host = "127.0.0.1" if family == socket.AF_INET else "[::1]"
-        self.base_url = f"http://{host}:{self.port}"
+        self.base_url = f"{'https' if tls else 'http'}://{host}:{self.port}"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True, name="server").start()
@@ -177,6 +185,8 @@ class ThreadedServer:
 
     def _serve(self, sock: socket.socket) -> None:
         try:
+            if self._tls is not None:
+                sock = self._shake_hands(sock)
             self._handle(Connection(sock, time.monotonic(), self._stopped))
         except OSError:
             pass  # the client is gone: many tests are about exactly that
@@ -187,6 +197,14 @@ class ThreadedServer:
                 sock.shutdown(socket.SHUT_WR)
             sock.close()
 
+    def _shake_hands(self, sock: socket.socket) -> socket.socket:
+        assert self._tls is not None
+        wrapped = self._tls.wrap_socket(sock, server_side=True)
+        with self._changed:
+            self._open.discard(sock)
+            self._open.add(wrapped)
+        return wrapped
+
 
 Step = bytes | Verb | Pause
 
@@ -194,10 +212,16 @@ Step = bytes | Verb | Pause
 class RawServer(ThreadedServer):
     """Plays a literal list of steps to each connection."""
 
-    def __init__(self, connections: Sequence[Iterable[Step]], *, family: int = socket.AF_INET) -> None:
+    def __init__(
+        self,
+        connections: Sequence[Iterable[Step]],
+        *,
+        family: int = socket.AF_INET,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self._scripts = [list(steps) for steps in connections]
         self._next = 0
-        super().__init__(self._play, family=family)
+        super().__init__(self._play, family=family, tls=tls)
 
     def _play(self, connection: Connection) -> None:
         with self._changed:
@@ -234,3 +258,43 @@ def head(status: str = "200 OK", **headers: str) -> bytes:
 
 
 SSE_HEAD = head(content_type="text/event-stream", transfer_encoding="chunked")
+
+
+class ProxyServer(ThreadedServer):
+    """An HTTP proxy: CONNECT makes a tunnel, an absolute URL is fetched. `refuse` answers everything with a head."""
+
+    def __init__(self, *, refuse: bytes | None = None) -> None:
+        self._refuse = refuse
+        super().__init__(self._relay)
+
+    def _relay(self, connection: Connection) -> None:
+        request = connection.read_request()
+        if request is None:
+            return
+        self.record(request)
+        if self._refuse is not None:
+            connection.send(self._refuse)
+            return
+        where = request.path.removeprefix("http://").partition("/")[0]
+        host, _, port = where.rpartition(":")
+        with socket.create_connection((host, int(port))) as upstream:
+            if request.method == "CONNECT":
+                connection.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            else:
+                path = request.path.removeprefix(f"http://{where}")
+                lines = request.raw_head.decode("latin-1").split("\r\n")[1:]
+                upstream.sendall(
+                    "\r\n".join([f"{request.method} {path} HTTP/1.1", *lines, "", ""]).encode() + request.body
+                )
+            back = threading.Thread(target=_pump, args=(upstream, connection.sock), daemon=True)
+            back.start()
+            _pump(connection.sock, upstream)
+            back.join(DEADLINE)
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)

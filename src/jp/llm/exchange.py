@@ -133,7 +133,7 @@ class Exchange:
         if self._early:
             early, self._early = self._early, b""
             return early
-        while not self._decoder.complete:
+        while not self._decoder.complete and self._decoder.error is None:
             data = self._receive(self._limits.idle_secs if limit is None else limit)
             if not data:
                 if self._decoder.eof():
@@ -145,6 +145,8 @@ class Exchange:
             body = self._decode(data)
             if body:
                 return body
+        if self._decoder.error is not None:
+            raise self._at(self._decoder.error)
         return b""
 
     def read_all(self, limit: int) -> bytes:
@@ -249,11 +251,14 @@ class Exchange:
         try:
             return self._decoder.feed(data)
         except BadResponse as error:
-            raise BadResponse(
-                f"{self.address.origin}: {error.message}",
-                address=self.address.shown,
-                hints=["Check the provider's `base_url`."],
-            ) from None
+            raise self._at(error) from None
+
+    def _at(self, error: BadResponse) -> BadResponse:
+        return BadResponse(
+            f"{self.address.origin}: {error.message}",
+            address=self.address.shown,
+            hints=["Check the provider's `base_url`."],
+        )
 
     def _receive(self, limit: float, *, one: bool = False) -> bytes:
         """Bytes from the wire, b"" at its end; `one` takes a byte at a time, so as not to read into a tunnel."""

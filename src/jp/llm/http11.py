@@ -31,7 +31,8 @@ class ResponseDecoder:
     """Feed bytes; `status` and `headers` (names in lower case) are there once the head is complete.
 
     `complete` says that the body ended as it announced. After the end of the connection, `eof()` tells whether that
-    was an end or a cut. Raises BadResponse for what is not HTTP/1.x.
+    was an end or a cut. Raises BadResponse for a head that is not HTTP/1.x; what is wrong later is in `error`, so that
+    the body before it is not lost.
     """
 
     def __init__(self, method: str = "POST", *, max_inflated: int = 256 * 1024 * 1024) -> None:
@@ -39,6 +40,7 @@ class ResponseDecoder:
         self.reason = ""
         self.headers: dict[str, str] = {}
         self.complete = False
+        self.error: BadResponse | None = None
         self._method = method
         self._buffer = bytearray()
         self._in_body = False
@@ -56,6 +58,8 @@ class ResponseDecoder:
                 return b""
             data = bytes(self._buffer)
             self._buffer.clear()
+        if self.error is not None:
+            return b""
         body = self._chunks(data) if self._chunked else self._plain(data)
         return self._inflate(body) if self._inflater is not None and body else body
 
@@ -131,7 +135,7 @@ class ResponseDecoder:
             data = bytes(self._buffer) + data
             self._buffer.clear()
         at = 0
-        while not self.complete and at < len(data):
+        while not self.complete and self.error is None and at < len(data):
             if self._chunk_state == "data":
                 assert self._remaining is not None
                 piece = data[at : at + self._remaining]
@@ -144,7 +148,7 @@ class ResponseDecoder:
             newline = data.find(b"\n", at)
             if newline < 0:
                 if len(data) - at > MAX_CHUNK_LINE:
-                    raise BadResponse("the server's chunked encoding makes no sense")
+                    self.error = BadResponse("the server's chunked encoding makes no sense")
                 self._buffer += data[at:]
                 break
             self._chunk_line(data[at:newline].rstrip(b"\r"))
@@ -163,21 +167,23 @@ class ResponseDecoder:
             except ValueError:
                 size = -1
             if size < 0:
-                raise BadResponse(f"the server's chunked encoding makes no sense: {_quote(line)} for a size")
+                self.error = BadResponse(f"the server's chunked encoding makes no sense: {_quote(line)} for a size")
+                return
             self._remaining = size
             self._chunk_state = "data" if size else "trailer"
         else:
-            raise BadResponse(f"the server's chunked encoding makes no sense: {_quote(line)} after a chunk")
+            self.error = BadResponse(f"the server's chunked encoding makes no sense: {_quote(line)} after a chunk")
 
     def _inflate(self, body: bytes) -> bytes:
         assert self._inflater is not None
         try:
             out = self._inflater.decompress(body, self._budget)
-        except zlib.error as error:
-            raise BadResponse("the server said its answer is compressed, but it can't be decompressed") from error
+        except zlib.error:
+            self.error = BadResponse("the server said its answer is compressed, but it can't be decompressed")
+            return b""
         self._budget -= len(out)
         if self._budget <= 0 or self._inflater.unconsumed_tail:
-            raise BadResponse("the server's compressed answer grows without bound")
+            self.error = BadResponse("the server's compressed answer grows without bound")
         return out
 
 

@@ -193,7 +193,7 @@ class Source:
         now = time.monotonic()
         if any(not isinstance(event, Keepalive) for event in events):
             self._heard_at = now
-        elif now - self._heard_at > KEEPALIVE_PATIENCE * max(self._options.idle_secs, 1):
+        elif self._options.idle_secs and now - self._heard_at > KEEPALIVE_PATIENCE * self._options.idle_secs:
             raise Timeout(
                 f"{self._parser_address()} has sent nothing but signs of life for {now - self._heard_at:.0f} s",
                 address=self._parser_address(),

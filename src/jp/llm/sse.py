@@ -57,13 +57,14 @@ class SseDecoder:
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         lines = chunk.split(b"\n")
         lines[0] = self._take_line() + lines[0]
-        self._hold(lines.pop())
+        rest = lines.pop()
         out: list[tuple[str, str]] = []
         for line in lines:
             if line:
                 self._field(line)
             elif self._data or self._event:
                 self._dispatch(out)
+        self._hold(rest)
         return out
 
     def _hold(self, part: bytes) -> None:

@@ -1,0 +1,95 @@
+"""A certificate authority that nobody trusts, and what it signed; for servers in tests.
+
+Made with `openssl ca` for 2000 to 2100, so that tests do not depend on the clock. The keys protect nothing.
+"""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+AUTHORITY = """\
+-----BEGIN CERTIFICATE-----
+MIIBazCCARGgAwIBAgIBATAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFKUCB0ZXN0
+IGF1dGhvcml0eTAgFw0wMDAxMDEwMDAwMDBaGA8yMTAwMDEwMTAwMDAwMFowHDEa
+MBgGA1UEAwwRSlAgdGVzdCBhdXRob3JpdHkwWTATBgcqhkjOPQIBBggqhkjOPQMB
+BwNCAAQaFs53dDj2YXDfacpb2/co90egIxB2BVQWBTVL8OA1vFWAjCHVvFNPiSVv
+aAQvG9dXSfTJlBgdyv5ogJLeB2z7o0IwQDAPBgNVHRMBAf8EBTADAQH/MA4GA1Ud
+DwEB/wQEAwIBBjAdBgNVHQ4EFgQUi0yJCn5EOduxcCXn3aY35EMhRvUwCgYIKoZI
+zj0EAwIDSAAwRQIhAOrj/cE2eNCmuu0er7C7xrD33wbZXMONs2qOQtfJoW7qAiA6
+ye3kO5k97z70oFiZWFQ+elB1F6yBFTihm6nq4rN/jA==
+-----END CERTIFICATE-----
+"""
+
+GOOD = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgP6AXi+1u1TtY2mRu
++dSGhpLxpsMTyLwfzaUE3s8hvWyhRANCAARQV2TTC/Zm4R/32X0ZqGz6NxKJYk8c
+mZaGQ+mkZuZzeiqhqJG1Inl/zpQu+Y+GpOJrOHChXJLspgfVixTmL1ZZ
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBijCCATCgAwIBAgIBAjAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFKUCB0ZXN0
+IGF1dGhvcml0eTAgFw0wMDAxMDEwMDAwMDBaGA8yMTAwMDEwMTAwMDAwMFowFDES
+MBAGA1UEAwwJbG9jYWxob3N0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEUFdk
+0wv2ZuEf99l9Gahs+jcSiWJPHJmWhkPppGbmc3oqoaiRtSJ5f86ULvmPhqTiazhw
+oVyS7KYH1YsU5i9WWaNpMGcwCQYDVR0TBAIwADAaBgNVHREEEzARgglsb2NhbGhv
+c3SHBH8AAAEwHQYDVR0OBBYEFG1JPLtDTsvK9/jnHQbShePr0ThTMB8GA1UdIwQY
+MBaAFItMiQp+RDnbsXAl592mN+RDIUb1MAoGCCqGSM49BAMCA0gAMEUCIQCVOiB0
+SzpcOBhs+NBKq5zZFH2MCLmZQ2xiBk7WQL+nbgIgDLJFFqKt2cT6Aajc5RnbQoh/
+N29nFesc+HQ+3cUPdpQ=
+-----END CERTIFICATE-----
+"""
+
+OTHER = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0rwUGP8R8hrrKkfo
+KiVpW4IfuDjfD/ksL2TI1ZlcADehRANCAAS0HqYCuf4bKz1gkMANQy3PgigQSmx3
+FhwQjgIPKwpBMbj/X7tjnXSB/vX35bogaCwxOhsdyAp53KsQ2RxhOYc/
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBjDCCATKgAwIBAgIBAzAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFKUCB0ZXN0
+IGF1dGhvcml0eTAgFw0wMDAxMDEwMDAwMDBaGA8yMTAwMDEwMTAwMDAwMFowGDEW
+MBQGA1UEAwwNb3RoZXIuZXhhbXBsZTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IA
+BLQepgK5/hsrPWCQwA1DLc+CKBBKbHcWHBCOAg8rCkExuP9fu2OddIH+9ffluiBo
+LDE6Gx3ICnncqxDZHGE5hz+jZzBlMAkGA1UdEwQCMAAwGAYDVR0RBBEwD4INb3Ro
+ZXIuZXhhbXBsZTAdBgNVHQ4EFgQUd+U9Uo/9m/L1CuqggbTkyHn6oZQwHwYDVR0j
+BBgwFoAUi0yJCn5EOduxcCXn3aY35EMhRvUwCgYIKoZIzj0EAwIDSAAwRQIhAO3c
+SZh5boOdFDzCtLFvLDgwyfYyHjn5uI5SE9+HEJcqAiB9VANzk6kjGZTIidFNhgLB
+q0CZyvAWLrsM4ZOF7FWBoQ==
+-----END CERTIFICATE-----
+"""
+
+EXPIRED = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7uF6zHRkHGFVx0sc
+mvK61pAGr/tC3051SXnSFIeHK5WhRANCAASWP+freXjukpgDp7Bj2f4wOgSNx+NL
+YDGDlMj3qEILdKM5yGPwY0q4iQIB94Dm49yVe69asghE48zhm+A3Om30
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBiTCCAS6gAwIBAgIBBDAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFKUCB0ZXN0
+IGF1dGhvcml0eTAeFw0wMDAxMDEwMDAwMDBaFw0wMTAxMDEwMDAwMDBaMBQxEjAQ
+BgNVBAMMCWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABJY/5+t5
+eO6SmAOnsGPZ/jA6BI3H40tgMYOUyPeoQgt0oznIY/BjSriJAgH3gObj3JV7r1qy
+CETjzOGb4Dc6bfSjaTBnMAkGA1UdEwQCMAAwGgYDVR0RBBMwEYIJbG9jYWxob3N0
+hwR/AAABMB0GA1UdDgQWBBTQQeyXDb/IcAO1SC2lGm16MACcVTAfBgNVHSMEGDAW
+gBSLTIkKfkQ527FwJefdpjfkQyFG9TAKBggqhkjOPQQDAgNJADBGAiEA+v7MmsIH
+i5my0Qd/r0qPtT/lZpD/Pu3PU23eBH2vfMwCIQDBi8teGlpynOiVi9jg9iImxtJU
+3yxp3xCTxUzb8ndpNg==
+-----END CERTIFICATE-----
+"""
+
+
+def server_context(pem: str, directory: Path) -> ssl.SSLContext:
+    """A server's context with one of the certificates here."""
+    file = directory / "server.pem"
+    file.write_text(pem)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+def authority_file(directory: Path) -> str:
+    """The authority's certificate as a file."""
+    file = directory / "authority.pem"
+    file.write_text(AUTHORITY)
+    return str(file)
