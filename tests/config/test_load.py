@@ -1,38 +1,24 @@
 """Loading as a whole: which source has the last word."""
 
-from pathlib import Path
-
 import pytest
 
-from jp.config.load import Config, Paths, conversation_layers, load
-
-
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    """A user directory, a workspace, a directory two levels down in it, and the user's directory for the workspace."""
-    for name in ("user", "ws/.jp", "ws/a/b", "own", "data"):
-        (tmp_path / name).mkdir(parents=True)
-    return Paths(str(tmp_path / "user"), str(tmp_path / "ws"), str(tmp_path / "ws/a/b"), str(tmp_path / "own"))
-
-
-def resolve(paths: Paths, **environ: str) -> Config:
-    return load(paths, environ)
+from jp.config.errors import ConfigError
+from jp.config.load import Paths, conversation_layers, load
+from tests.config.conftest import Write
 
 
 def test_without_any_source_the_defaults_hold(paths: Paths) -> None:
-    config = resolve(paths)
+    config = load(paths, {})
     assert config.root.assistant.request.max_retries == 5
     assert config.root.assistant.system_prompt == "You are a helpful assistant."
     assert config.root.providers.llm["openai"].base_url == "https://api.openai.com"
     assert config.root.editor.envs == ["JP_EDITOR", "VISUAL", "EDITOR"]
     assert config.delta is None
     assert config.layers == []
+
+
+def test_no_workspace_and_no_user_directory_is_no_error() -> None:
+    assert load(Paths(None, None, "/", None), {}).root.inherit is True
 
 
 SOURCES = [
@@ -46,14 +32,20 @@ SOURCES = [
 
 
 @pytest.mark.parametrize("count", range(1, len(SOURCES) + 1))
-def test_files_of_narrower_scope_win(paths: Paths, tmp_path: Path, count: int) -> None:
+def test_files_of_narrower_scope_win(paths: Paths, write: Write, count: int) -> None:
     for place, name in enumerate(SOURCES[:count]):
-        write(tmp_path / name, f'assistant.name = "{place}"')
-    assert resolve(paths).root.assistant.name == str(count - 1)
+        write(name, f'assistant.name = "{place}"')
+    assert load(paths, {}).root.assistant.name == str(count - 1)
 
 
-def test_each_later_kind_of_source_wins(paths: Paths, tmp_path: Path) -> None:
-    write(tmp_path / "ws/.jp/config.toml", 'assistant.name = "file"')
+def test_only_the_workspace_root_is_read_when_the_working_directory_is_elsewhere(paths: Paths, write: Write) -> None:
+    write("ws/.jp.toml", 'assistant.name = "root"')
+    write("ws/a/.jp.toml", 'assistant.name = "below"')
+    assert load(paths._replace(cwd="/"), {}).root.assistant.name == "root"
+
+
+def test_each_later_kind_of_source_wins(paths: Paths, write: Write) -> None:
+    write("ws/.jp/config.toml", 'assistant.name = "file"')
     environ = {"JP_ASSISTANT_NAME": "environment"}
     recorded = conversation_layers({"assistant": {"name": "conversation"}}, [{"assistant": {"name": "changed"}}])
     cfg = ["assistant.name=argument"]
@@ -64,3 +56,106 @@ def test_each_later_kind_of_source_wins(paths: Paths, tmp_path: Path) -> None:
     assert load(paths, environ, conversation=recorded).root.assistant.name == "changed"
     assert load(paths, environ, conversation=recorded, cfg=cfg).root.assistant.name == "argument"
     assert load(paths, environ, conversation=recorded, cfg=cfg, flags=flags).root.assistant.name == "flag"
+
+
+def test_cfg_arguments_count_in_their_order(paths: Paths) -> None:
+    config = load(paths, {}, cfg=["assistant.name=one", "assistant.name=two", "editor.envs+=X", "editor.envs+=Y"])
+    assert config.root.assistant.name == "two"
+    assert config.root.editor.envs == ["JP_EDITOR", "VISUAL", "EDITOR", "X", "Y"]
+
+
+def test_null_takes_back_what_lower_sources_said(paths: Paths, write: Write) -> None:
+    write("user/config.toml", 'assistant.name = "me"\nassistant.system_prompt = "mine"')
+    write("ws/.jp/config.json", '{"assistant": {"name": null, "system_prompt": null}}')
+    config = load(paths, {})
+    assert config.root.assistant.name is None
+    assert config.root.assistant.system_prompt == "You are a helpful assistant."
+
+
+def test_explain_names_every_source_in_order(paths: Paths, write: Write) -> None:
+    user = write("user/config.toml", 'interrupt.turn.action = "stop"')
+    file = write("ws/.jp/config.toml", 'interrupt.turn.action = "reply"')
+    config = load(paths, {"JP_INTERRUPT_TURN_ACTION": "continue"}, cfg=["interrupt.turn.action=stop"])
+    assert config.explain("interrupt.turn.action") == [
+        ("default", None, "prompt"),
+        ("file", str(user), "stop"),
+        ("file", str(file), "reply"),
+        ("environment variable JP_INTERRUPT_TURN_ACTION", None, "continue"),
+        ("--cfg interrupt.turn.action=stop", None, "stop"),
+    ]
+    assert config.get("interrupt.turn.action") == "stop"
+    assert config.get("interrupt.turn") == {"action": "stop", "compose_in_editor": False}
+
+
+def test_get_shows_values_as_they_are_written(paths: Paths, write: Write) -> None:
+    write("user/config.toml", 'style.typewriter.text_delay = "1500ms"\nconversation.tools."a.b".run = "edit"')
+    config = load(paths, {})
+    assert config.get("style.typewriter.text_delay") == "1s 500ms"
+    assert config.root.style.typewriter.text_delay == 1.5
+    assert config.get('conversation.tools."a.b".run') == "edit"
+    assert config.get("assistant.name") is None
+
+
+@pytest.mark.parametrize("key", ["assistant.modle.id", "", "assistant.name.first", "conversation.tools.x.y.z"])
+def test_asking_for_an_unknown_key_is_an_error(paths: Paths, key: str) -> None:
+    for ask in (load(paths, {}).get, load(paths, {}).explain):
+        with pytest.raises(ConfigError, match="unknown key"):
+            ask(key)
+
+
+def test_a_server_of_ones_own_is_a_provider_by_its_base_url(paths: Paths, write: Write) -> None:
+    write("user/config.toml", 'providers.llm.lab.base_url = "http://lab:8000"\nassistant.model.id = "lab/some/model"')
+    config = load(paths, {})
+    assert config.root.providers.llm["lab"].kind == "openai-compatible"
+    assert config.model_id() == ("lab", "some/model")
+    assert "lab" in config.providers
+
+
+def test_a_misspelled_provider_is_an_error_with_the_nearest(paths: Paths, write: Write) -> None:
+    file = write("user/config.toml", 'providers.llm.openia.api_key_env = "X"')
+    with pytest.raises(ConfigError) as caught:
+        load(paths, {})
+    assert str(file) in caught.value.message
+    assert caught.value.hints == ('did you mean "providers.llm.openai"?',)
+
+
+def test_aliases_lead_to_models(paths: Paths, write: Write) -> None:
+    write(
+        "user/config.toml", '[providers.llm.aliases]\nfast = "quick"\nquick = { provider = "openai", name = "gpt-5" }'
+    )
+    assert load(paths, {}, flags={"assistant.model.id": "fast"}).model_id() == ("openai", "gpt-5")
+
+
+def test_tools_fill_their_gaps_from_the_defaults_for_all(paths: Paths, write: Write) -> None:
+    write(
+        "user/config.toml",
+        """
+        [conversation.tools.'*']
+        run = "unattended"
+        detached.run = "auto"
+        style.hidden = true
+        [conversation.tools.one]
+        source = "builtin"
+        enable = "explicit"
+        description = "does one thing"
+        detached.tool = "defaults"
+        style.inline_results = "off"
+        """,
+    )
+    tools = load(paths, {}).root.conversation.tools
+    tool = tools.get("one")
+    assert tool is not None
+    assert tools.get("two") is None
+    assert (tool.run, tool.format, tool.result, tool.summary) == (
+        "unattended",
+        "unattended",
+        "unattended",
+        "does one thing",
+    )
+    assert tool.enable is not None
+    assert (tool.enable.state, tool.enable.allow_toggle) == (False, "if_named")
+    assert tool.style is not None
+    assert (tool.style.hidden, tool.style.inline_results, tool.style.parameters) == (True, "off", "json")
+    assert tool.detached is not None
+    assert not isinstance(tool.detached, str)
+    assert (tool.detached.run, tool.detached.deliver, tool.detached.tool) == ("auto", "deny", "defaults")

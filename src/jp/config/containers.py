@@ -260,8 +260,9 @@ class Items(Kind):
         if new is None:
             return None
         before = old or []
-        if self.joining.plain == "append" and new[: len(before)] == before:
-            return [self.item.write(item, form) for item in new[len(before) :]]
+        added = new[len(before) :]
+        if self.joining.plain == "append" and self.merge(before, added) == new:
+            return [self.item.write(item, form) for item in added]
         items = [self.item.write(item, form) for item in new]
         return (
             items

@@ -47,7 +47,7 @@ def _layer(name: str, partial: Mapping[str, Any], *, base: bool) -> Layer:
             kind = schema.fields[key]
             if key not in PINNED:
                 form[key] = _without(form[key], defaults.get(key))
-            form[key] = _settled(kind, form[key])
+            form[key] = settled(kind, form[key])
         _soften_aliases(form)
     return layer
 
@@ -66,7 +66,7 @@ def _without(value: Any, default: Any) -> Any:
     return out
 
 
-def _settled(kind: Kind, value: Any) -> Any:
+def settled(kind: Kind, value: Any) -> Any:
     """`value` with its lists meant as a whole: a base holds what was resolved, not what is to be appended."""
     if isinstance(kind, Items):
         return value if isinstance(value, Merge) else Merge(value, "replace")
@@ -74,7 +74,7 @@ def _settled(kind: Kind, value: Any) -> Any:
         out = {}
         for key, item in value.items():
             below = kind.child(key)
-            out[key] = _settled(below, item) if below is not None else item
+            out[key] = settled(below, item) if below is not None else item
         return out
     return value
 
