@@ -7,6 +7,7 @@ run NAME [ID]         starts the embedded model NAME; prints its pid, base URL a
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 from jp.errors import JpError
@@ -46,24 +47,24 @@ def install(path: str) -> int:
 
 
 def fill(path: str) -> int:
-    """Leave no room on the disk of the models, once it was found to have room."""
+    """Leave no room on the disk of the models once a line comes on stdin."""
     from jp.llm.embedded import install as installing
     from jp.llm.embedded import shelf
 
     installing.MARGIN = 0
     model = load(path)
-    filler = Path(shelf.places(model, os.environ).directory, "filler")
 
-    def report(event: object) -> None:
-        if isinstance(event, installing.Progress) and event.doing == "fetching" and not filler.exists():
-            with filler.open("wb", buffering=0) as file:
-                try:
-                    while True:
-                        file.write(b"x" * 4096)
-                except OSError:
-                    say("filled")
+    def take_it_all() -> None:
+        sys.stdin.readline()
+        with open(Path(shelf.places(model, os.environ).directory, "filler"), "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 4096)
+            except OSError:
+                say("filled")
 
-    installing.install(model, os.environ, report)
+    threading.Thread(target=take_it_all, daemon=True).start()
+    installing.install(model, os.environ, lambda event: None)
     return 0
 
 

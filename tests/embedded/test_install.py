@@ -368,8 +368,13 @@ def test_a_disk_that_fills_up_on_the_way_is_said(
         model = build_model(tmp_path / LINKS, PIECES, hub=f"{server.url}/toy.gguf" if source == "hub" else None)
         argv = [*enclosed, sys.executable, "-m", "tests.embedded.driver", "fill"]
         argv.append(str(driver.dump(model, tmp_path / "m.json")))
-        with Process(argv, env={"XDG_DATA_HOME": str(mount)}, cwd=Path(__file__).parents[2]) as process:
-            process.until(lambda p: held.waiting and b"filled" in p.out)
+        environment = {"XDG_DATA_HOME": str(mount)}
+        with Process(argv, env=environment, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE) as process:
+            process.until(lambda _: held.waiting)
+            assert process.process.stdin is not None
+            process.process.stdin.write(b"\n")
+            process.process.stdin.flush()
+            process.until(b"filled")
             held.release()
             assert process.wait() == "exited 1"
             assert b"error disk_full no space for toy in " in process.out, process.out + process.err
