@@ -27,7 +27,7 @@ class Lifeline:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._ends: list[socket.socket] = []
+        self._ends: dict[socket.socket, socket.socket] = {}
         self.was_cut = False
 
     def hold(self, sock: socket.socket) -> None:
@@ -35,13 +35,21 @@ class Lifeline:
         with self._lock:
             if self.was_cut:
                 raise Stopped("stopped")
-            self._ends.append(sock.dup())
+            self._ends[sock] = sock.dup()
+
+    def drop(self, sock: socket.socket) -> None:
+        """Let go of `sock`, which has lost the race, and close it."""
+        sock.close()
+        with self._lock:
+            end = self._ends.pop(sock, None)
+            if end is not None:
+                end.close()
 
     def cut(self) -> None:
         """Wake whoever waits on a socket of this line, now and in future."""
         with self._lock:
             self.was_cut = True
-            for end in self._ends:
+            for end in self._ends.values():
                 try:
                     end.shutdown(socket.SHUT_RDWR)
                 except OSError:
@@ -55,7 +63,7 @@ class Lifeline:
     def close(self) -> None:
         """The exchange is over: let go of the ends."""
         with self._lock:
-            for end in self._ends:
+            for end in self._ends.values():
                 end.close()
             self._ends.clear()
 
@@ -152,12 +160,12 @@ class _Race:
 
     def _fail(self, sock: socket.socket, code: int) -> None:
         self._running.remove(sock)
-        sock.close()
+        self._lifeline.drop(sock)
         self.errors.append(OSError(code, errno.errorcode.get(code, str(code))))
 
     def close(self) -> None:
         for sock in self._running:
-            sock.close()
+            self._lifeline.drop(sock)
         self._selector.close()
 
 

@@ -163,6 +163,7 @@ class Exchange:
         if self._sock is not None:
             self._sock.close()
             self._sock = None
+        self._lifeline.close()
 
     # --- the parts ---
 
