@@ -1,0 +1,250 @@
+"""A turn as a person sees it, or as the source text where stdout goes to a pipe or a file.
+
+The reply is data and goes to stdout. Reasoning, tool calls and what sets blocks apart are chrome, on stderr, whatever
+the format: captured stdout is the reply and nothing else (RFD 104). On a terminal both arrive in order.
+
+Nothing of markdown or highlighting is loaded for a channel without escapes.
+"""
+
+from jp.terminal.sanitize import Sanitizer, one_line
+from jp.terminal.target import Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from jp.render.markdown import MarkdownStream
+    from jp.render.style import MarkdownStyle
+    from jp.terminal.printer import Printer
+
+    Write = Callable[[str], None]
+
+_ARGUMENTS = 200  # characters of a call's arguments in its line
+
+
+class Chat:
+    """Shows the deltas of one turn. `style` is the `style` section of the configuration."""
+
+    def __init__(
+        self,
+        printer: "Printer",
+        style: object,
+        *,
+        hide_reasoning: bool = False,
+        environ: "Mapping[str, str] | None" = None,
+    ) -> None:
+        from jp.render.style import reasoning_style
+
+        self._printer = printer
+        self._style = style
+        self._environ = environ
+        self._reasoning_style = reasoning_style(style)
+        self._display = "hidden" if hide_reasoning else self._reasoning_style.display
+        mode = str(getattr(style, "sanitize", "strip"))
+        self._sanitizers = {kind: Sanitizer(mode) for kind in ("message", "reasoning", "tool")}
+        self._kind = ""  # of the block that is open
+        self._block: Block | None = None
+        self._messages = False  # some was shown
+        self._anything = False
+        self._shown = 0  # characters of this reasoning block
+        self._cut = False
+        self._pacing = _pacing(style)
+
+    def message(self, delta: str) -> bool:
+        """More of the reply, on stdout; whether something was shown."""
+        return self._show("message", delta)
+
+    def structured(self, delta: str) -> bool:
+        """More of a structured reply (JSON), on stdout as it is; whether something was shown."""
+        return self._show("structured", delta)
+
+    def reasoning(self, delta: str) -> bool:
+        """More of the reasoning, on stderr as far as it is to be shown; whether something was."""
+        display = self._display
+        if display in ("hidden", "progress", "timer"):
+            return False
+        if self._kind != "reasoning":
+            self._shown, self._cut = 0, False
+        elif self._cut:
+            return False
+        if display == "static":
+            self._cut = True
+            return self._show("reasoning", "Reasoning…")
+        if display == "summary":
+            paragraph, end, _rest = delta.partition("\n\n")
+            delta = paragraph if end and (self._shown or paragraph.strip()) else delta
+            self._cut = bool(end) and bool(self._shown or paragraph.strip())
+        elif display == "truncate":
+            room = self._reasoning_style.characters - self._shown
+            self._cut = len(delta) > room
+            delta = delta[:room]
+        self._shown += len(delta)
+        return self._show("reasoning", delta + (" …" if self._cut else ""))
+
+    def tool_call(self, name: str, arguments: object = None) -> None:
+        """The model calls a tool."""
+        import json
+
+        text = "" if arguments in (None, {}) else json.dumps(arguments, ensure_ascii=False)
+        text = one_line(text)
+        if len(text) > _ARGUMENTS:
+            text = text[:_ARGUMENTS] + "…"
+        self._line(f"Calling tool {one_line(name)}{f' {text}' if text else ''}")
+
+    def tool_result(self, name: str, *, is_error: bool = False) -> None:
+        """A tool is done."""
+        self._line(f"Tool {one_line(name)} {'failed' if is_error else 'is done'}")
+
+    def block_end(self) -> None:
+        """The open block (a message, some reasoning) is complete: its last line is ended."""
+        block, self._block = self._block, None
+        if block is not None:
+            sanitizer = self._sanitizers.get(self._kind)
+            if sanitizer is not None:
+                block.feed(sanitizer.end())
+            block.end()
+        self._kind = ""
+
+    def end(self) -> None:
+        """The turn is over."""
+        self.block_end()
+
+    def _show(self, kind: str, delta: str) -> bool:
+        text = self._sanitizers["message" if kind == "structured" else kind].feed(delta)
+        if not text:
+            return False
+        if self._kind != kind:
+            self.block_end()
+            if kind != "structured" and not text.strip():
+                return False  # white space alone begins no block
+            self._separate(kind)
+            self._kind = kind
+            self._block = self._open(kind)
+        assert self._block is not None
+        return self._block.feed(text)
+
+    def _separate(self, kind: str) -> None:
+        """An empty line between blocks: among messages it is part of what stdout gets."""
+        if kind != "reasoning":
+            if self._messages:
+                self._printer.out("\n")
+            elif self._anything:
+                self._printer.chrome("\n")
+            self._messages = True
+        elif self._anything:
+            self._printer.chrome("\n")
+        self._anything = True
+
+    def _line(self, text: str) -> None:
+        before = self._kind
+        self.block_end()
+        if before != "tool" and self._anything:
+            self._printer.chrome("\n")
+        self._printer.chrome(text + "\n")
+        self._kind = "tool"
+        self._anything = True
+
+    def _open(self, kind: str) -> "Block":
+        target = Target.ERR if kind == "reasoning" else Target.OUT
+        write = self._printer.chrome if kind == "reasoning" else self._printer.out
+        if kind == "structured" or not self._printer.caps(target).escapes:
+            return Block(write)
+        from jp.render.markdown import MarkdownStream
+
+        stream = MarkdownStream(self._markdown(target, kind))
+        if kind == "message" and self._pacing is not None:
+            return Typed(self._printer, stream, self._pacing)
+        return Pretty(write, stream)
+
+    def _markdown(self, target: Target, kind: str) -> "MarkdownStyle":
+        import os
+
+        from msgspec.structs import replace
+
+        from jp.render.style import markdown_style
+
+        printer = self._printer
+        style = markdown_style(
+            self._style,
+            environ=os.environ if self._environ is None else self._environ,
+            width=printer.width(target),
+            colour=printer.colour(target),
+        )
+        if kind == "reasoning":
+            background = self._reasoning_style.background if style.colour else None
+            return replace(style, background=background, dim=background is None)
+        return style
+
+
+class Block:
+    """One message on a channel without escapes: the source text as it comes, with exactly one line end at its end."""
+
+    def __init__(self, write: "Write") -> None:
+        self._write = write
+        self._held = 0  # line ends behind the first one, which more text may follow
+        self._open = False
+
+    def feed(self, text: str) -> bool:
+        """Show text; whether something was."""
+        if not text:
+            return False
+        body = text.rstrip("\n")
+        ends = len(text) - len(body)
+        if not body:
+            if self._open:
+                self._write("\n")
+                self._open = False
+                ends -= 1
+            self._held += ends
+            return True
+        self._write("\n" * self._held + body + ("\n" if ends else ""))
+        self._open = not ends
+        self._held = max(0, ends - 1)
+        return True
+
+    def end(self) -> None:
+        """The message is complete."""
+        if self._open:
+            self._write("\n")
+            self._open = False
+
+
+class Pretty(Block):
+    """One message as rendered markdown."""
+
+    def __init__(self, write: "Write", stream: "MarkdownStream") -> None:
+        super().__init__(write)
+        self._stream = stream
+
+    def feed(self, text: str) -> bool:
+        shown = self._stream.feed(text)
+        if shown:
+            self._write(shown)
+        return bool(shown)
+
+    def end(self) -> None:
+        shown = self._stream.end()
+        if shown:
+            self._write(shown)
+
+
+class Typed(Pretty):
+    """Rendered markdown that appears letter by letter, prose and code at their own pace."""
+
+    def __init__(self, printer: "Printer", stream: "MarkdownStream", pacing: tuple[float, float]) -> None:
+        super().__init__(self._type, stream)
+        self._printer = printer
+        self._prose, self._code = pacing
+
+    def _type(self, text: str) -> None:
+        self._printer.typed(text, self._code if self._stream.in_code else self._prose)
+
+
+def _pacing(style: object) -> tuple[float, float] | None:
+    """Seconds a character of prose and of code takes; None where text is shown as it comes.
+
+    Without a bound on its lag the typewriter falls behind any fast model, so it takes a `max_latency` to turn it on.
+    """
+    typewriter = getattr(style, "typewriter", None)
+    prose, code = getattr(typewriter, "text_delay", 0.0), getattr(typewriter, "code_delay", 0.0)
+    return (prose, code) if getattr(typewriter, "max_latency", 0.0) and (prose or code) else None

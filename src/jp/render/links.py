@@ -1,0 +1,92 @@
+"""The part of an inline link behind its text: `(target "title")`."""
+
+from __future__ import annotations
+
+import re
+
+_SPACE = " \t\n"
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ANGLE = re.compile(r"<((?:[^<>\n\\]|\\.)*)>")
+_PLAIN = re.compile(r"(?:[^\s()\\\x00-\x1f]|\\[!-/:-@\[-`{-~]|\\)+")
+_TITLES = {
+    '"': re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
+    "'": re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL),
+    "(": re.compile(r"\(((?:[^()\\]|\\.)*)\)", re.DOTALL),
+}
+_MAX_NESTING = 32
+
+
+class Incomplete(Exception):
+    """The text ends before it is decided."""
+
+
+def destination(text: str, at: int) -> tuple[str, int] | None:
+    """The target written at `at`, just behind `](`, and where the link ends; None where there is no link.
+
+    Raises `Incomplete` where more text could make it one.
+    """
+    at = _skip(text, at)
+    if text[at] == "<":
+        match = _ANGLE.match(text, at)
+        if match is None:
+            if "\n" in text[at:] or "<" in text[at + 1 :] or ">" in text[at:]:
+                return None
+            raise Incomplete
+        target, at = match[1], match.end()
+    else:
+        end = _plain(text, at)
+        if end < 0:
+            return None
+        target, at = text[at:end], end
+    behind = _skip(text, at)
+    if text[behind] in _TITLES and behind > at:
+        title = _TITLES[text[behind]].match(text, behind)
+        if title is None:
+            if text[behind] == "(" and "(" in text[behind + 1 :]:
+                return None
+            raise Incomplete
+        behind = _skip(text, title.end())
+    if text[behind] != ")":
+        return None
+    return unescape(target), behind + 1
+
+
+def unescape(text: str) -> str:
+    """Text with backslash escapes and entities resolved."""
+    if "\\" in text:
+        text = _ESCAPED.sub(r"\1", text)
+    if "&" in text:
+        from html import unescape as entities
+
+        text = entities(text)
+    return text
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SPACE:
+        at += 1
+    if at == len(text):
+        raise Incomplete
+    return at
+
+
+def _plain(text: str, at: int) -> int:
+    """Where a target without angle brackets ends: parentheses in it are in pairs."""
+    depth = 0
+    while at < len(text):
+        match = _PLAIN.match(text, at)
+        if match is not None:
+            at = match.end()
+            continue
+        if text[at] == "(":
+            depth += 1
+            if depth > _MAX_NESTING:
+                return -1
+        elif text[at] == ")":
+            if depth == 0:
+                return at
+            depth -= 1
+        else:
+            return at if depth == 0 else -1
+        at += 1
+    raise Incomplete
