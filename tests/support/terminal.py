@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from pyghostty import Terminal as Emulator  # type: ignore[import-untyped]
 
-from tests.support.status import in_words
+from tests.support.status import of_returncode
 
 DEADLINE = 30.0
 CTRL_C, CTRL_D, CTRL_Z, CTRL_S, CTRL_Q, CTRL_BACKSLASH, ESC = (
@@ -233,10 +233,9 @@ class Terminal:
         """Wait for the program's end, taking all output; how it ended, in words."""
         end = time.monotonic() + deadline
         while self.status is None:
-            pid, status = os.waitpid(self.leader, os.WNOHANG)
-            if pid:
-                self.process.returncode = os.waitstatus_to_exitcode(status)
-                self.status = in_words(status)
+            code = self.process.poll()
+            if code is not None:
+                self.status = of_returncode(code)
                 break
             if time.monotonic() > end:
                 raise AssertionError(f"still running after {deadline} s:\n{self.screen!r}")
@@ -261,8 +260,7 @@ class Terminal:
                     kill(pid, signal.SIGKILL)
                 except (ProcessLookupError, PermissionError):
                     pass
-        if self.status is None and self.process.returncode is None:
-            self.process.wait()
+        self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream:
                 stream.close()

@@ -78,8 +78,8 @@ def test_a_background_job_is_stopped_when_it_reads() -> None:
 @pytest.mark.parametrize("name", ["bash", "dash"])
 def test_a_shell_has_job_control(name: str) -> None:
     with shell(name) as terminal:
-        terminal.send(b"sleep 60\r")
-        terminal.until(lambda _: terminal.foreground != terminal.leader)
+        terminal.send(b"sh -c 'echo u\"\"p; exec sleep 60'\r")
+        terminal.until(lambda screen: "up" in screen.lines)
         terminal.send(CTRL_Z)
         terminal.until(lambda screen: "Stopped" in screen.text)
         assert terminal.foreground == terminal.leader
@@ -100,7 +100,7 @@ def test_a_process_without_a_terminal_has_none() -> None:
 def test_marked_processes_are_found_wherever_they_went(no_leftovers: None) -> None:
     with Process(["bash", "-c", "setsid sleep 60 & echo $!; wait"]) as process:
         pid = int(process.until(b"\n").out)
-        process.until(lambda _: "sleep" in marked().get(pid, ""))
+        process.until(lambda _: marked().get(pid) == "sleep 60")
     assert pid in marked()
     os.kill(pid, signal.SIGKILL)
     with Process(["true"]) as process:

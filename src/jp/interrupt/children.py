@@ -139,6 +139,9 @@ def living() -> list[Child]:
 
 
 def _serve() -> None:
+    # A child inherits this thread's mask, and nobody knows which thread has started it. All blocked but for the moment
+    # of a start, so that signals are delivered to the main thread.
+    _mask(everything=True)
     while True:
         request = _requests.get()
         if not end.ended():
@@ -162,6 +165,7 @@ def _start(request: _Request) -> None:
             streams.append(far)
         _forget_empty_groups()
         _starting[id(request)] = None
+        _mask(everything=False)
         try:
             process = _popen(child, request.options, streams)
             child._process = process
@@ -169,6 +173,7 @@ def _start(request: _Request) -> None:
             child.pgid = process.pid if child.own_group else 0
             _registry[child.pid] = child
         finally:
+            _mask(everything=True)
             _starting.pop(id(request), None)
         child.stdin, child.stdout, child.stderr = ours
         _thread.start_new_thread(_wait, (child, request.on_exit, request.on_stop))
@@ -180,6 +185,11 @@ def _start(request: _Request) -> None:
     finally:
         for fd in theirs:
             os.close(fd)
+
+
+def _mask(everything: bool) -> None:
+    if sys.platform != "win32":
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, _signal.valid_signals() if everything else ())
 
 
 def _popen(child: Child, options: "dict[str, Any]", streams: "list[int | None]") -> "subprocess.Popen[bytes]":

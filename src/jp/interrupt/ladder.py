@@ -93,6 +93,13 @@ class Begin(Value):
     cause: Cause
 
 
+class Ending(Value):
+    """The run ends early by itself, for `cause` (an aborted composition): bounded like a shutdown, without a word."""
+
+    __slots__ = ("cause",)
+    cause: Cause
+
+
 class Quit(Value):
     """SIGQUIT."""
 
@@ -181,6 +188,13 @@ class BeginShutdown(Value):
     cause: Cause
 
 
+class Bound(Value):
+    """Cancel the token and start the watchdog, silently."""
+
+    __slots__ = ("cause",)
+    cause: Cause
+
+
 class EndNow(Value):
     """End the process at once."""
 
@@ -203,6 +217,10 @@ def _begin(state: State, cause: Cause) -> "Result":
     if state.cause is not None:
         return state, ()
     return state.but(cause=cause, pending=False), (BeginShutdown(cause),)
+
+
+def _on_ending(state: State, event: Ending, _now: float) -> "Result":
+    return (state, ()) if state.cause is not None else (state.but(cause=event.cause), (Bound(event.cause),))
 
 
 def _end(state: State, cause: Cause) -> "Result":
@@ -333,6 +351,7 @@ def _on_deadline(state: State, _event: Value, _now: float) -> "Result":
 _STEPS: "dict[type[Value], Callable[[State, Any, float], Result]]" = {
     Press: _press,
     Begin: lambda state, event, _: _begin(state, event.cause),
+    Ending: _on_ending,
     Quit: lambda state, *_: _end(state, Cause.QUIT),
     DeadlinePassed: _on_deadline,
     Reset: lambda state, *_: (state.but(count=0), ()),

@@ -1,61 +1,33 @@
-"""The one consumer of the process's signals (RFD 092; experiments, 3.3 to 3.5).
+"""The router: what every signal and every press means, and the carrying out of it (RFD 092).
 
-What does not work, and why:
+Each becomes an event of the pure ladder. Whoever has one appends it to a list and steps the ladder if nobody else is
+just doing so; nobody waits for a turn, for the one who has it sees what came meanwhile. (A lock would not do: the code
+that a handler interrupts may be holding it.) What the ladder answers is carried out behind the turn. So notifications
+and hooks may run on any thread, and in a handler on the main thread: they must neither block nor take a lock.
 
-* Raising from a handler: of 20,000 interrupts 12,877 landed inside a `finally` and cut it short; 113 of 118 children
-  that were just being started ran on unknown.
-* A handler alone: it runs on the main thread between bytecodes, so seconds late behind C code that releases the
-  interpreter. A thread alone: seconds late behind C code that holds it but looks at signals.
-* Blocking the signals for a thread in `sigwait`: every child inherits the mask.
-* A lock taken in the handler: the interrupted code may hold it.
-* An event loop's `add_signal_handler`: takes the wake-up descriptor and leaves -1 behind.
-
-Chosen: signals only move bytes. The interpreter's C handler writes each into one non-blocking pipe, which is the queue;
-a thread drains it, and so does the handler on the main thread, whoever comes first. Both append to one list of events,
-and whoever holds `_turn` steps the pure ladder through it; nobody ever waits for `_turn`, its holder sees what came
-meanwhile. What the ladder says is carried out behind it: notifications and hooks may run on any thread, and inside a
-handler on the main thread, and must neither block nor take a lock.
-
-Stopping (SIGTSTP) is the exception: only the main thread can change a disposition and take it back, so a stop waits
-until the main thread looks at signals. Not verified on macOS: that the kernel prefers the main thread for it.
+The router runs no scope's code, draws nothing and knows no terminal.
 """
 
 import _thread
-import os
-import sys
 import time
 
-from jp.interrupt import checkpoint, end, ladder
+from jp.interrupt import checkpoint, end, ladder, signals
 from jp.interrupt.end import Cause
 from jp.interrupt.token import ShutdownToken
 from jp.interrupt.watchdog import Watchdog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Callable
-    from types import FrameType
     from typing import Any, Self
 
     from jp.interrupt.ladder import Value
-else:
-    import _signal
 
 # What the person is told at the second and the third rung.
 GRACEFUL = "gracefully shutting down…"
 TERMINATING = "terminating program…"
+_LAST_WORDS_SECS = 0.3
 
-
-def _number(name: str) -> int:
-    """The signal's number on this platform, 0 where it has none."""
-    return int(getattr(_signal, name, 0))
-
-
-_INT, _TERM, _HUP, _QUIT = (_number(name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"))
-_TSTP, _CONT, _WINCH, _ALRM = (_number(name) for name in ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGALRM"))
-_BREAK = _number("SIGBREAK")  # Windows: Ctrl-Break
-OWNED = tuple(n for n in (_INT, _TERM, _HUP, _QUIT, _TSTP, _CONT, _WINCH, _ALRM, _BREAK) if n)
-_KEPT_IGNORED = (_INT, _HUP, _TSTP)
 
 _router: "Router | None" = None
 
@@ -92,6 +64,11 @@ class ScopeHandle:
         self.id = ident
         self.scope = scope
 
+    @property
+    def pending(self) -> bool:
+        """Whether a press waits to be read here."""
+        return self._router.unread(self.id)
+
     def read(self) -> None:
         """The notification has been taken: the press is being answered."""
         self._router.post(ladder.Read(self.id))
@@ -126,7 +103,10 @@ class Router:
         self.shutdown_show = True
         self._clock = clock
         self._state = ladder.initial()
+        self._ending: Cause | None = None
+        self._last_words = False
         self._events: list[Value] = []
+        self._calls: list[dict[int, Any]] = []
         self._turn = _thread.allocate_lock()
         self._scopes: dict[int, Scope] = {}
         self._next = iter(range(1, 1 << 62)).__next__
@@ -134,11 +114,10 @@ class Router:
         self._resize: dict[int, Callable[[], object]] = {}
         self._before_stop: dict[int, Callable[[], object]] = {}
         self._continue: dict[int, Callable[[], object]] = {}
-        self._watchdog = Watchdog(clock, lambda: self.post(ladder.DeadlinePassed()), self._tick)
-        self._main = 0
-        self._draining = False
-        self._pipe: tuple[int, int] | None = None
-        self._installed: tuple[int, ...] = ()
+        self._watchdog = Watchdog(clock, self._expired, self._tick)
+        self._signals = signals.Signals(
+            self._queue, self._run, {signals.TSTP: self._stop, signals.ALRM: self._watchdog.alarm}
+        )
 
     # --- settings, known once the configuration is
 
@@ -151,6 +130,12 @@ class Router:
     @promptable.setter
     def promptable(self, value: bool | None) -> None:
         self.post(ladder.Known(value))
+
+    @property
+    def pending(self) -> bool:
+        """Whether a press waits for it to be known whether a user can be asked."""
+        pending: bool = self._state.pending
+        return pending
 
     @property
     def cooldown_secs(self) -> float:
@@ -216,6 +201,10 @@ class Router:
         self.post(ladder.Release(handle.id))
         self._scopes.pop(handle.id, None)
 
+    def unread(self, ident: int) -> bool:
+        """Whether the scope has a press that it has not read."""
+        return any(place.unread for place in self._state.scopes if place.id == ident)
+
     # --- listeners; they must not block
 
     def on_countdown(self, fn: "Callable[[float], object]") -> "Callable[[], None]":
@@ -244,6 +233,15 @@ class Router:
     def post(self, event: "Value") -> None:
         """Take one event. Any thread, also a signal handler; returns without waiting, whatever another thread does."""
         self._events.append(event)
+        self._run()
+
+    def _run(self) -> None:
+        while self._calls:
+            try:
+                listeners = self._calls.pop(0)
+            except IndexError:
+                break  # somebody else was quicker
+            self._call(listeners)
         while self._events and self._turn.acquire(False):
             try:
                 actions = self._step_all()
@@ -268,6 +266,8 @@ class Router:
         if isinstance(action, ladder.Notify):
             self._notify(action.id)
         elif isinstance(action, ladder.BeginShutdown):
+            self._begin(action.cause, "" if action.cause.silent else GRACEFUL)
+        elif isinstance(action, ladder.Bound):
             self._begin(action.cause)
         elif isinstance(action, ladder.EndNow):
             self._end(action.cause)
@@ -281,20 +281,30 @@ class Router:
         except Exception:
             self.post(ladder.Decline(ident))  # its reader is gone
 
-    def _begin(self, cause: Cause) -> None:
+    def _begin(self, cause: Cause, text: str = "") -> None:
+        # The bound first, for a hook may hang; the message before the token, or the end could overtake it.
         end.cause = cause
         self._watchdog.start(self.shutdown_timeout_secs)
-        if not cause.silent:
-            self._say(GRACEFUL)
+        if text:
+            self._say(text)
         self.token.cancel(cause)
         if self.shutdown_timeout_secs <= 0:
             self.post(ladder.DeadlinePassed())
 
     def _end(self, cause: Cause) -> None:
+        self._ending = cause
         if not cause.silent:
-            end.backstop(0.5)  # should the message's hook hang after all
+            self._watchdog.hurry(_LAST_WORDS_SECS)
             self._say(TERMINATING)
+            self._last_words = True
         end.end_now(cause)
+
+    def _expired(self) -> None:
+        if self._ending is not None:
+            if not (self._ending.silent or self._last_words):
+                end.complain(TERMINATING)  # its hook hangs, or the thread that was to call it has no turn
+            end.end_now(self._ending)
+        self.post(ladder.DeadlinePassed())
 
     def _say(self, text: str) -> None:
         try:
@@ -319,104 +329,27 @@ class Router:
         """Take the signals over. Once, on the main thread, before anything else is imported or done."""
         global _router
         _router = self
-        self._main = _thread.get_ident()
         checkpoint.watch(self.token)
-        end.bound = self._bound
-        if sys.platform == "win32":
-            self._pipe = os.pipe()
-            self._install()
-            _thread.start_new_thread(self._consume_blocking, ())
-        else:
-            # Blocked while the handlers change places: what comes meanwhile is delivered to ours. The thread starts
-            # blocked and stays so: the main thread is the one that a signal wakes. A mask that was inherited is
-            # lifted, which lets a launcher hold a press back until somebody listens.
-            deadly = tuple(cause.signal for cause in end.DEADLY)
-            _signal.pthread_sigmask(_signal.SIG_BLOCK, OWNED + deadly)
-            ignored = tuple(n for n in _KEPT_IGNORED if n and _signal.getsignal(n) is _signal.SIG_IGN)
-            reader, writer = self._pipe = os.pipe()
-            os.set_blocking(reader, False)
-            os.set_blocking(writer, False)
-            end.prepare()
-            self._install(ignored)
-            _thread.start_new_thread(self._consume, ())
-            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, OWNED + deadly)
-
-    def _install(self, ignored: tuple[int, ...] = ()) -> None:
-        assert self._pipe is not None
-        _signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
-        self._installed = tuple(n for n in OWNED if n not in ignored)
-        for number in self._installed:
-            _signal.signal(number, self._on_signal)
-        for number in (*ignored, _number("SIGPIPE")):
-            if number:
-                _signal.signal(number, _signal.SIG_IGN)
+        end.bound = lambda cause: self.post(ladder.Ending(cause))
+        self._signals.arm()
 
     def reassert(self) -> None:
-        """Take back what a foreign loop may have taken: wake-up descriptor and handlers. Only the main thread can."""
-        if self._pipe is None or _thread.get_ident() != self._main or end.ended():
-            return
-        _signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
-        for number in self._installed:
-            if _signal.getsignal(number) != self._on_signal:
-                _signal.signal(number, self._on_signal)
+        """Take back what a foreign event loop may have taken. Only the main thread can; elsewhere nothing happens."""
+        self._signals.reassert()
 
-    def _on_signal(self, number: int, _frame: "FrameType | None") -> None:
-        """Runs on the main thread, between any two of its bytecodes: must not raise, block or take a lock."""
-        try:
-            if number == _TSTP:
-                self._stop()
-            elif number == _ALRM:
-                self._watchdog.alarm()
-            elif not self._draining and sys.platform != "win32":
-                # A storm of signals would recurse here without end; what is skipped stays in the pipe.
-                self._draining = True
-                try:
-                    self._drain()
-                finally:
-                    self._draining = False
-        except Exception as error:
-            end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
-
-    def _drain(self) -> None:
-        assert self._pipe is not None
-        while True:
-            try:
-                data = os.read(self._pipe[0], 512)
-            except (BlockingIOError, InterruptedError):
-                return
-            for number in data:
-                self._received(number)
-
-    def _received(self, number: int) -> None:
-        if number == _INT:
-            self.post(ladder.Press())
-        elif number == _TERM:
-            self.post(ladder.Begin(Cause.TERM))
-        elif number == _HUP:
-            self.post(ladder.Begin(Cause.HUP))
-        elif number in (_QUIT, _BREAK):
-            self.post(ladder.Quit())
-        elif number == _WINCH:
-            self._call(self._resize)
-        elif number == _CONT and not self._watchdog.standing:
-            self._call(self._continue)
-
-    def _consume(self) -> None:
-        from select import select
-
-        assert self._pipe is not None
-        while True:
-            try:
-                select([self._pipe[0]], [], [])
-                self._drain()
-            except Exception as error:
-                end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
-
-    def _consume_blocking(self) -> None:
-        assert self._pipe is not None
-        while True:
-            for number in os.read(self._pipe[0], 512):
-                self._received(number)
+    def _queue(self, number: int) -> None:
+        if number == signals.INT:
+            self._events.append(ladder.Press())
+        elif number == signals.TERM:
+            self._events.append(ladder.Begin(Cause.TERM))
+        elif number == signals.HUP:
+            self._events.append(ladder.Begin(Cause.HUP))
+        elif number in (signals.QUIT, signals.BREAK):
+            self._events.append(ladder.Quit())
+        elif number == signals.WINCH:
+            self._calls.append(self._resize)
+        elif number == signals.CONT and not self._watchdog.standing:
+            self._calls.append(self._continue)
 
     def _stop(self) -> None:
         if self._watchdog.standing or end.ended():
@@ -424,21 +357,9 @@ class Router:
         self._watchdog.standing = True
         began = self._clock()
         self._call(self._before_stop)
-        self._stop_here()
+        self._signals.stop_here()
         stood = self._clock() - began
         self._watchdog.moved(stood)
         self.post(ladder.Stood(stood))
         self._watchdog.standing = False
         self._call(self._continue)
-
-    def _stop_here(self) -> None:
-        """The default action of SIGTSTP, in this thread, so that it is over when the call returns."""
-        if sys.platform != "win32":
-            _signal.signal(_TSTP, _signal.SIG_DFL)
-            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_TSTP,))
-            _signal.pthread_kill(_thread.get_ident(), _TSTP)
-            _signal.signal(_TSTP, self._on_signal)
-
-    def _bound(self, _cause: Cause) -> None:
-        """A wind-down that no shutdown began (an aborted composition) is bounded like one, without a word."""
-        self._watchdog.start(self.shutdown_timeout_secs)
