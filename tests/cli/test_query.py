@@ -5,9 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Ask, events, messages
+
 from tests.conftest import Jp, program
 from tests.support.status import of_returncode
+from tests.support.workspace import Ask, events, messages
 from tests.wire.model_server import ModelServer, echo, text
 
 

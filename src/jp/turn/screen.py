@@ -74,13 +74,14 @@ class Screen:
 
     def retrying(self, error: "JpError", seconds: float, attempt: int, limit: int) -> None:
         """A pause before the next attempt: one line updated in place, or one plain line an attempt."""
-        text = f"{error.message}; trying again ({attempt}/{limit})"
         self._end_waiting()
         self._end_retry()
         if self._printer.can_repaint:
-            self._retry = self._printer.status(text, delay=0, interval=0.1, countdown_from=seconds)
+            # The number first: the reason may be longer than the line.
+            self._retry = self._printer.status(f"Trying again ({attempt}/{limit})", countdown_from=seconds)
+            self._retry.detail(error.message)
         else:
-            self._printer.note(f"{text} in {seconds:.1f}s")
+            self._printer.note(f"{error.message}; trying again in {seconds:.1f}s ({attempt}/{limit})")
 
     def note(self, text: str) -> None:
         """Something for the person."""

@@ -1,0 +1,338 @@
+"""Presses and signals while an answer streams, on a real terminal and without one."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import program
+from tests.support.process import Process
+from tests.support.terminal import CTRL_BACKSLASH, CTRL_C, Terminal
+from tests.support.workspace import Ask, events, messages
+from tests.wire.model_server import ModelServer, silent, text
+
+LONG = "word " * 4000
+
+Press = Callable[[Terminal], None]
+PRESSES: dict[str, Press] = {"key": lambda t: t.send(CTRL_C), "signal": lambda t: t.kill(signal.SIGINT)}
+by_key_and_by_signal = pytest.mark.parametrize("press", PRESSES.values(), ids=PRESSES)
+
+
+def query(workspace: Path, *args: str, **options) -> Terminal:
+    return Terminal([*program(), "q", *args, "hi"], cwd=workspace, **options)
+
+
+@pytest.fixture
+def streaming(server: ModelServer) -> ModelServer:
+    """An answer that goes on for longer than any test."""
+    server.then(text(LONG, chunk=5, delay_ms=5))
+    return server
+
+
+@pytest.mark.req("092-121", "092-124", "092-126", "092-10")
+@by_key_and_by_signal
+def test_the_first_press_stores_what_came_and_dies_by_sigint(streaming, workspace, press: Press, no_leftovers):
+    with query(workspace) as terminal:
+        terminal.until(lambda screen: screen.text.count("word") > 20)
+        press(terminal)
+        terminal.until("gracefully shutting down…")
+        assert terminal.wait() == "killed SIGINT"
+        shown = terminal.screen.contents
+        assert terminal.modes() == terminal.modes_before
+        assert "^C" not in shown
+        assert "Traceback" not in shown
+    (stored,) = messages(workspace)
+    assert stored.startswith("word word")
+    # What was on the screen is in the store: nothing shown is lost.
+    assert shown.count("word") <= stored.count("word")
+    assert LONG.startswith(stored)
+
+
+@pytest.mark.req("092-120", "092-112")
+def test_the_message_has_a_line_of_its_own(streaming, workspace):
+    with query(workspace) as terminal:
+        terminal.until("word word")
+        terminal.press()
+        terminal.wait()
+        assert "gracefully shutting down…" in [line.strip() for line in terminal.screen.lines]
+
+
+@pytest.mark.req("092-122", "092-13", "092-12")
+@by_key_and_by_signal
+def test_a_press_during_the_shutdown_ends_at_once(workspace, server: ModelServer, press: Press, no_leftovers):
+    server.then(text("word word word", chunk=5, delay_ms=5), silent())
+    slow = {"JP_INTERRUPT_SHUTDOWN_TIMEOUT_SECS": "30"}
+    # A pipe that nobody reads keeps the graceful end from finishing.
+    read, write = os.pipe()
+    try:
+        server.then(text("x" * 300_000, chunk=50_000), silent())
+        with query(workspace, stdout=write, env=slow) as terminal:
+            deadline = time.monotonic() + 30
+            while not (workspace / ".jp" / "conversations").exists() and time.monotonic() < deadline:
+                terminal.pump(0.02)
+            terminal.until(lambda _: len(server.requests) > 0)
+            _fill(read, write, terminal)
+            press(terminal)
+            terminal.until("gracefully shutting down…")
+            press(terminal)
+            terminal.until("terminating program…")
+            assert terminal.wait() == "killed SIGINT"
+            assert terminal.modes() == terminal.modes_before
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def _fill(read: int, write: int, terminal: Terminal) -> None:
+    """Wait until the pipe is full: what is written into it from now on waits for a reader."""
+    import array
+    import fcntl
+    import termios
+
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        size = array.array("i", [0])
+        fcntl.ioctl(read, termios.FIONREAD, size)
+        if size[0] >= 60_000:
+            return
+        terminal.pump(0.02)
+    raise AssertionError("the pipe never filled")
+
+
+@pytest.mark.req("092-101", "092-111")
+def test_the_watchdog_ends_what_nobody_reads(workspace, server: ModelServer):
+    read, write = os.pipe()
+    try:
+        server.then(text("x" * 300_000, chunk=50_000), silent())
+        with query(workspace, "-c", "interrupt.shutdown.timeout_secs=1", stdout=write) as terminal:
+            terminal.until(lambda _: len(server.requests) > 0)
+            _fill(read, write, terminal)
+            began = time.monotonic()
+            terminal.press()
+            terminal.until("gracefully shutting down…")
+            assert terminal.wait() == "killed SIGINT"
+            assert 0.8 < time.monotonic() - began < 15
+            assert "terminating program…" in terminal.screen.contents
+    finally:
+        os.close(read)
+        os.close(write)
+    assert messages(workspace)[0].startswith("xxx")
+
+
+@pytest.mark.req("092-102")
+def test_a_teardown_in_time_is_not_terminated(streaming, workspace):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        terminal.press()
+        terminal.wait()
+        assert "terminating program…" not in terminal.screen.contents
+
+
+@pytest.mark.req("092-133")
+def test_sigterm_stores_and_dies_by_sigterm(streaming, workspace, no_leftovers):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        terminal.kill(signal.SIGTERM)
+        assert terminal.wait() == "killed SIGTERM"
+        assert "gracefully shutting down…" in terminal.screen.contents
+        assert terminal.modes() == terminal.modes_before
+    assert messages(workspace)[0].startswith("word")
+
+
+@pytest.mark.req("092-135")
+@pytest.mark.parametrize(
+    "how", [lambda t: t.send(CTRL_BACKSLASH), lambda t: t.kill(signal.SIGQUIT)], ids=["key", "signal"]
+)
+def test_sigquit_ends_at_once_by_sigquit(streaming, workspace, how: Press, ask: Ask):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        how(terminal)
+        assert terminal.wait() == "killed SIGQUIT"
+        assert "gracefully" not in terminal.screen.contents
+        assert terminal.modes() == terminal.modes_before
+    # Nothing was wound down; the journal has it all the same.
+    assert ask("c", "print", "newest").stdout.count("word") > 0
+
+
+@pytest.mark.req("092-136")
+@pytest.mark.parametrize("how", [lambda t: t.kill(signal.SIGHUP), lambda t: t.hang_up()], ids=["signal", "closed"])
+def test_a_closed_terminal_stores_and_dies_by_sighup(streaming, workspace, how: Press):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        how(terminal)
+        process = terminal.process
+        assert process.wait(30) == -signal.SIGHUP
+    assert messages(workspace)[0].startswith("word")
+
+
+@pytest.mark.req("092-129", "092-115")
+@pytest.mark.parametrize(
+    ("format_", "message"),
+    [
+        ("text", b"gracefully shutting down\xe2\x80\xa6\n"),
+        ("json", '{"message": "gracefully shutting down…"}\n'.encode()),
+    ],
+)
+def test_without_a_terminal_the_first_press_is_the_graceful_shutdown(streaming, workspace, format_, message):
+    with Process([*program(), "q", "-F", format_, "hi"], cwd=workspace) as process:
+        process.until((lambda p: b"chat_request" in p.out) if format_ == "json" else b"word word")
+        if format_ == "json":
+            _until_journalled(workspace)
+        process.kill()
+        assert process.wait() == "killed SIGINT"
+        assert process.err == message
+    assert messages(workspace)[0].startswith("word")
+
+
+def _until_journalled(workspace: Path) -> None:
+    deadline = time.monotonic() + 30
+    home = Path(os.environ["HOME"])
+    while time.monotonic() < deadline:
+        if any(b"partial" in path.read_bytes() for path in home.rglob("journal.jsonl")):
+            return
+        os.sched_yield()
+    raise AssertionError("nothing was journalled")
+
+
+@pytest.mark.req("092-131")
+@pytest.mark.parametrize("off", ["flag", "environment"])
+def test_not_promptable_in_a_terminal_is_the_same(streaming, workspace, off):
+    args = ["--no-interactive"] if off == "flag" else []
+    env = {"JP_NONINTERACTIVE": "1"} if off == "environment" else {}
+    with query(workspace, *args, env=env) as terminal:
+        terminal.until("word")
+        terminal.press()
+        terminal.until("gracefully shutting down…")
+        assert terminal.wait() == "killed SIGINT"
+
+
+@pytest.mark.req("092-132")
+def test_in_the_background_a_press_neither_stops_nor_touches_the_terminal(streaming, workspace):
+    with query(workspace, background=True) as terminal:
+        terminal.until("word")
+        terminal.kill()
+        assert terminal.wait() == "killed SIGINT"
+        assert not any(report.startswith("stopped") for report in terminal.reports)
+        assert terminal.modes() == terminal.modes_before
+
+
+@pytest.mark.req("092-137")
+def test_an_interrupt_ignored_at_start_stays_ignored(workspace, server: ModelServer):
+    server.then(text("word " * 40, chunk=5, delay_ms=5))
+    command = "trap '' INT; exec " + " ".join([*program(), "q", "hi"])
+    with Process(["sh", "-c", command], cwd=workspace) as process:
+        process.until(b"word")
+        process.kill(signal.SIGINT)
+        assert process.wait() == "exited 0"
+    assert messages(workspace) == ["word " * 40]
+
+
+@pytest.mark.req("092-127")
+def test_an_inherited_block_does_not_keep_it_alive(streaming, workspace):
+    with Process(
+        [*program(), "q", "hi"],
+        cwd=workspace,
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}),
+    ) as process:
+        process.until(b"word")
+        process.kill()
+        assert process.wait() == "killed SIGINT"
+
+
+@pytest.mark.req("092-123")
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+def test_a_shell_loop_stops(streaming, workspace, shell, shells):
+    if shell not in shells:
+        pytest.skip(f"no {shell}")
+    command = f"for i in 1 2 3; do {' '.join(program())} q -n hi; echo round $i; done"
+    with Terminal([shell, "-c", command], cwd=workspace) as terminal:
+        terminal.until("word")
+        terminal.press()
+        terminal.wait()
+        assert "round" not in terminal.screen.contents
+    assert len(list((workspace / ".jp" / "conversations").iterdir())) == 1
+
+
+@pytest.mark.req("092-14")
+def test_the_next_query_continues_from_what_was_stored(streaming, server: ModelServer, workspace, ask: Ask):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        terminal.press()
+        terminal.wait()
+    server.then(text("and on."))
+    assert ask("q", "--id", "newest", "go on").stdout == "and on.\n"
+    assert {e["type"] for e in events(workspace)} == {"turn_start", "chat_request", "chat_response"}
+    sent = server.bodies()[-1]["messages"]
+    assert sent[-2]["content"] == messages(workspace)[0]
+
+
+def test_a_kill_loses_nothing_that_was_shown(streaming, workspace, ask: Ask):
+    with query(workspace) as terminal:
+        terminal.until(lambda screen: screen.text.count("word") > 50)
+        terminal.kill(signal.SIGKILL)
+        assert terminal.wait() == "killed SIGKILL"
+        shown = terminal.screen.contents.count("word")
+    assert ask("c", "print", "newest").stdout.count("word") >= shown
+    assert ask("c", "ls").status == "exited 0"
+
+
+@pytest.mark.req("092-2", "092-3", "092-8")
+@pytest.mark.parametrize(("sig", "ended"), [(signal.SIGINT, "killed SIGINT"), (signal.SIGTERM, "killed SIGTERM")])
+def test_a_signal_while_the_configuration_hangs_ends_the_run(tmp_path: Path, workspace, hermetic: Path, sig, ended):
+    os.mkfifo(workspace / ".jp.toml")
+    with Process([*program(), "q", "-v", "hi"], cwd=workspace) as process:
+        log = hermetic / ".local" / "state" / "jp" / "jp.log"
+        deadline = time.monotonic() + 30
+        while not log.exists() and time.monotonic() < deadline:
+            process.pump(0.01)
+        process.kill(sig)
+        process.until(lambda p: b"gracefully" in p.err)
+        process.kill(signal.SIGINT)
+        assert process.wait() == "killed SIGINT"
+        assert b"Traceback" not in process.err
+    assert not (workspace / ".jp" / "conversations").exists()
+    assert ended
+
+
+def test_many_presses_end_it_once(streaming, workspace, no_leftovers):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        for _ in range(10):
+            try:
+                terminal.kill(signal.SIGINT)
+            except ProcessLookupError:
+                break
+        assert terminal.wait() == "killed SIGINT"
+        assert terminal.modes() == terminal.modes_before
+        assert "Traceback" not in terminal.screen.contents
+
+
+def test_the_lock_is_free_afterwards(streaming, workspace, server: ModelServer, ask: Ask):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        terminal.kill(signal.SIGKILL)
+        terminal.wait()
+    server.then(text("done"))
+    assert ask("q", "--id", "newest", "again").stdout == "done\n"
+
+
+def test_two_at_once_the_second_names_the_holder(streaming, workspace, ask: Ask):
+    with query(workspace) as terminal:
+        terminal.until("word")
+        done = ask("q", "--id", "newest", "-c", "style.lock_wait.timeout_secs=0", "me too")
+        assert done.status == "exited 4"
+        assert f"process {terminal.process.pid}" in done.stderr
+        terminal.press()
+        terminal.wait()
+
+
+def test_a_lock_that_is_let_go_in_time_is_had(workspace, server: ModelServer, ask: Ask):
+    server.then(text("word " * 60, chunk=5, delay_ms=10), text("second"))
+    with query(workspace) as terminal:
+        terminal.until("word")
+        done = ask("q", "--id", "newest", "me too")
+        assert done.stdout == "second\n"
+        assert terminal.wait() == "exited 0"
