@@ -50,12 +50,12 @@ class Device:
         "filters",
         "held",
         "line",
-        "max_latency",
         "queue",
         "ready",
         "retry_at",
         "sink",
         "targets",
+        "typed_by",
         "urgent",
     )
 
@@ -75,7 +75,7 @@ class Device:
         self.blocked = False  # the last write found no room
         self.ready = False  # poll has said so since
         self.retry_at = 0.0
-        self.max_latency: float | None = None
+        self.typed_by: float | None = None  # when all paced text is to be out, clock seconds
         self._pending: deque[tuple[Target, memoryview]] = deque()
         self._offset = 0
         self._parked: list[tuple[Target, memoryview]] = []  # what a lend found half way out
@@ -228,7 +228,7 @@ class Device:
         return True
 
     def _type(self, now: float) -> None:
-        self._encode(self._pace_target, self._pace.take(now, self._typed, self.max_latency), fresh=False)
+        self._encode(self._pace_target, self._pace.take(now, self._typed, self.typed_by), fresh=False)
         if not self._pace:
             self._inflight += 1
 

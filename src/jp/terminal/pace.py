@@ -1,7 +1,7 @@
 """Typewriter pacing (`style.typewriter`): when which characters of a text are due.
 
-The delay asked for holds until what is waiting would lag more than `max_latency` seconds behind; then the pace follows
-from the lag. No lag allowed means no pacing.
+The delay asked for holds as long as all that has arrived is shown within `max_latency` seconds of the last arrival;
+else the pace follows from that deadline. No lag allowed means no pacing.
 """
 
 from jp.terminal.escapes import Escapes
@@ -41,13 +41,13 @@ class Pace:
         self._delay = 0.0
         self.due = 0.0
 
-    def take(self, now: float, waiting: int, max_latency: float | None) -> str:
-        """The characters that are due; `waiting` more are queued behind this text."""
+    def take(self, now: float, waiting: int, deadline: float | None) -> str:
+        """The characters that are due; `waiting` more are queued behind them, all due by `deadline`."""
         if now < self.due:
             return ""
         delay = self._delay
-        if max_latency is not None:
-            delay = min(delay, max_latency / (self.left + waiting))
+        if deadline is not None:
+            delay = min(delay, max(0.0, deadline - now) / (self.left + waiting))
         count = self.left if delay <= 0 else int((now - self.due) / delay) + 1
         if delay < STEP and count < self.left:
             count = max(count, int(STEP / delay))

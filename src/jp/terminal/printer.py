@@ -60,7 +60,6 @@ class Printer:
         self._inline = False
         self._turn = _thread.allocate_lock()
         self._suspended: list[Loan] = []
-        self._max_latency: float | None = None
 
     # -- making one -------------------------------------------------------------------------------------------------
 
@@ -204,9 +203,10 @@ class Printer:
             return  # the worker has it, and it is on its way
         data = urgent_line(line, device, repaint=self.can_repaint)
         try:
-            device.sink.write(Target.ERR, memoryview(data))
+            if not device.sink.write(Target.ERR, memoryview(data)):
+                self._write(Target.ERR, line, fresh=True)  # a stopped terminal shows it when it goes on
         except OSError:
-            pass
+            pass  # nobody is there to see it
 
     # -- the status line --------------------------------------------------------------------------------------------
 
@@ -332,13 +332,11 @@ class Printer:
     @property
     def max_latency(self) -> float | None:
         """How many seconds the typewriter may lag behind; None: no bound."""
-        return self._max_latency
+        return self._worker.max_latency
 
     @max_latency.setter
     def max_latency(self, seconds: float | None) -> None:
-        self._max_latency = seconds
-        for device in self._channels.devices:
-            device.max_latency = seconds
+        self._worker.max_latency = seconds
 
     # -- inside -----------------------------------------------------------------------------------------------------
 

@@ -68,6 +68,7 @@ class Worker:
         self.ended = False
         self._waiter: Waiter | None = None
         self.status: StatusLine | None = None
+        self.max_latency: float | None = None
         self.on_closed: Callable[[Target], None] = lambda _: None
         self.on_hangup: Callable[[], None] | None = None
         self.out_error: OSError | None = None
@@ -96,9 +97,12 @@ class Worker:
     def write(self, target: Target, text: str, fresh: bool, delay: float) -> None:
         """Queue text for a target."""
         device = self._by_target.get(target)
-        if device is not None:
-            entry = Entry(target, text, fresh, delay if device.max_latency != 0 else 0.0)
-            device.push(entry, urgent=target is Target.TTY and device.held > 0)
+        if device is None:
+            return
+        if delay > 0 and self.max_latency is not None:
+            device.typed_by = self._clock() + self.max_latency
+            delay = delay if self.max_latency > 0 else 0.0
+        device.push(Entry(target, text, fresh, delay), urgent=target is Target.TTY and device.held > 0)
 
     def flush(self, gate: Gate) -> None:
         """Open `gate` when all that was posted before is written."""
