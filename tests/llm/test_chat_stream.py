@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jp.llm import errors as e
-from jp.llm.chat_stream import MAX_COMMENT_BYTES, ChatParser, clean
+from jp.llm.chat_stream import MAX_COMMENT_BYTES, ChatParser
 from jp.llm.events import (
     Event,
     Finish,
@@ -253,7 +253,9 @@ def test_surrogates() -> None:
     lone = b'data: {"choices":[{"delta":{"content":"a\\ud83d b"}}]}\n\n'
     pair = b'data: {"choices":[{"delta":{"content":"\\ud83d\\ude0a"}}]}\n\n'
     assert whole(lone, pair, STOP) == [Message("a\ufffd b\U0001f60a"), Finish("stop")]
-    assert clean("plain") == "plain"
+    one = b'{"index":0,"id":"a","function":{"name":"f","arguments":{"x":"\\ud83d"}}}'
+    args = b'data: {"choices":[{"delta":{"tool_calls":[' + one + b"]}}]}\n\n"
+    assert ToolCallArguments(0, '{"x":"\ufffd"}') in whole(args, STOP)
 
 
 def test_a_character_cut_over_two_reads() -> None:

@@ -119,6 +119,8 @@ def test_structured_answers(text: str, value: object) -> None:
     ("text", "arguments"),
     [
         ("", {}),
+        ('{"a": "\\ud83d"}', {"a": "\ufffd"}),
+        ('{"a": "line\nbreak"}', {"a": "line\nbreak"}),
         (" ", {}),
         ("{}", {}),
         ('{"a": [1, "b"]}', {"a": [1, "b"]}),

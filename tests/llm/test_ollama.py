@@ -55,7 +55,7 @@ def test_tool_calls_are_whole_and_named_as_stored() -> None:
     events, _ = parse(line(content="", tool_calls=calls), END)
     assert events == [
         ToolCallStart(0, "f_2", "f"),
-        ToolCallArguments(0, '{"x": "ä"}'),
+        ToolCallArguments(0, '{"x":"ä"}'),
         ToolCallEnd(0),
         ToolCallStart(1, "f_3", "f"),
         ToolCallArguments(1, "{}"),

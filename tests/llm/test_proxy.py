@@ -22,6 +22,9 @@ P = "http://proxy:3128"
         ("https://api.example.com", {"ALL_PROXY": P}, "http://proxy:3128"),
         ("https://api.example.com", {"ALL_PROXY": "http://a:1", "HTTPS_PROXY": P}, "http://proxy:3128"),
         ("https://api.example.com", {"HTTPS_PROXY": "http://a:1", "https_proxy": P}, "http://proxy:3128"),
+        ("https://api.example.com", {"ALL_PROXY": "socks5://h"}, "socks5://h:1080"),
+        ("https://api.example.com", {"ALL_PROXY": "socks5h://u:p@h:9"}, "socks5://h:9"),
+        ("http://api.example.com", {"ALL_PROXY": "SOCKS5://[::1]"}, "socks5://[::1]:1080"),
         ("https://api.example.com", {"HTTPS_PROXY": "proxy:3128"}, "http://proxy:3128"),
         ("https://api.example.com", {"HTTPS_PROXY": " "}, None),
         ("http://localhost:8080", {"HTTP_PROXY": P}, None),
@@ -32,7 +35,7 @@ P = "http://proxy:3128"
 )
 def test_proxy_for(url: str, environ: dict[str, str], expected: str | None) -> None:
     proxy = proxy_for(parse(url), environ)
-    assert (proxy and proxy.origin) == expected
+    assert (proxy and proxy.shown) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,11 +71,11 @@ def test_no_proxy_networks(listed: str, bypassed: bool) -> None:
 def test_credentials_of_the_proxy_are_kept_and_not_shown() -> None:
     proxy = proxy_for(parse("https://x"), {"HTTPS_PROXY": "http://u:secret@proxy:1"})
     assert proxy is not None
-    assert proxy.userinfo == "u:secret"
-    assert "secret" not in proxy.origin
+    assert proxy.address.credentials == (b"u", b"secret")
+    assert "secret" not in proxy.shown
 
 
-@pytest.mark.parametrize("value", ["socks5://h:1", "https://h:1", "http://h:nope"])
+@pytest.mark.parametrize("value", ["socks4://h:1", "https://h:1", "http://h:nope"])
 def test_a_proxy_that_cannot_be_used_names_its_variable(value: str) -> None:
     with pytest.raises(BadAddressError, match="ALL_PROXY"):
         proxy_for(parse("https://x"), {"ALL_PROXY": value})

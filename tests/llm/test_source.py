@@ -10,9 +10,10 @@ from queue import SimpleQueue
 import pytest
 
 from jp.llm import errors as e
-from jp.llm import exchange, source
+from jp.llm import source
 from jp.llm.events import Finish, Message, Usage
 from jp.llm.provider import Request
+from jp.llm.wire import READ_SIZE
 from tests.llm.receiving import Receiver
 from tests.wire.model_server import ModelServer, endless, html, raw, silent, status, text
 from tests.wire.raw_server import AT_ONCE, HANG, RESET, SSE_HEAD, Pause, RawServer, Step, chunked, head
@@ -136,9 +137,10 @@ def test_silence_before_the_head_ends_too_but_later_for_servers_that_need_it() -
     assert "0.3 s" in got.error.message
 
 
-def test_signs_of_life_alone_are_not_waited_for_without_end() -> None:
+def test_signs_of_life_alone_are_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "KEEPALIVE_PATIENCE", 0.02)
     comments = [step for _ in range(1000) for step in (b"4\r\n: x\n\r\n", Pause(0.02))]
-    got = receive(SSE_HEAD, *chunked(KEPT, end=False), *comments, idle_secs=0.05)
+    got = receive(SSE_HEAD, *chunked(KEPT, end=False), *comments, idle_secs=10)
     assert isinstance(got.error, e.Timeout)
     assert "signs of life" in got.error.message
     assert got.text == "kept"
@@ -163,7 +165,7 @@ def test_an_endless_answer_ends_at_the_limit_and_is_kept() -> None:
         got = Receiver(server.base_url, max_response_bytes=5000).finish()
     assert isinstance(got.error, e.TooLarge)
     assert "max_response_bytes" in got.error.hints[0]
-    assert 5000 < len(got.text) < 5000 + 2 * exchange.READ_SIZE
+    assert 5000 < len(got.text) < 5000 + 2 * READ_SIZE
     assert got.text.startswith("and so on and so on")
 
 

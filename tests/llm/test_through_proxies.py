@@ -12,7 +12,7 @@ from jp.llm import proxy
 from tests.llm.receiving import Receiver
 from tests.wire.certificates import GOOD, authority_file, server_context
 from tests.wire.model_server import ModelServer, text
-from tests.wire.raw_server import SSE_HEAD, ProxyServer, RawServer, chunked, head
+from tests.wire.raw_server import SSE_HEAD, ProxyServer, RawServer, SocksServer, chunked, head
 
 WIRE = b'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
@@ -72,6 +72,51 @@ def test_a_proxy_that_refuses_is_named(answer: bytes, words: str) -> None:
     assert bool(got.error.hints) == ("407" in words)
 
 
+@pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
+def test_socks_is_given_the_name(scheme: str) -> None:
+    with ModelServer(text("hi")) as server, SocksServer() as between:
+        url = server.base_url.replace("127.0.0.1", "localhost")
+        got = Receiver(url, environ={"ALL_PROXY": f"{scheme}://127.0.0.1:{between.port}"}).finish()
+    assert (got.error, got.text) == (None, "hi")
+    assert between.asked == [(b"localhost", server.port)]
+
+
+def test_socks_with_credentials_and_tls(tmp_path: Path) -> None:
+    steps = [SSE_HEAD, *chunked(WIRE)]
+    with (
+        RawServer([steps], tls=server_context(GOOD, tmp_path)) as server,
+        SocksServer(credentials=(b"u", b"p@ss")) as between,
+    ):
+        environ = {
+            "ALL_PROXY": f"socks5://u:p%40ss@127.0.0.1:{between.port}",
+            "SSL_CERT_FILE": authority_file(tmp_path),
+        }
+        got = Receiver(server.base_url, environ=environ).finish()
+    assert (got.error, got.text) == (None, "hi")
+
+
+@pytest.mark.parametrize(
+    ("server", "userinfo", "words"),
+    [
+        (SocksServer(status=5), "", "nothing listens there"),
+        (SocksServer(status=99), "", "error 99"),
+        (SocksServer(credentials=(b"u", b"p")), "", "wants user and password"),
+        (SocksServer(credentials=(b"u", b"p")), "u:wrong@", "did not accept"),
+        (SocksServer(greeting=b"HTTP/1.1 400 Bad Request"), "", "does not speak SOCKS 5"),
+        (SocksServer(greeting=b"\x05"), "", "closed the connection"),
+    ],
+)
+def test_socks_that_refuses(server: SocksServer, userinfo: str, words: str) -> None:
+    with server:
+        environ = {"ALL_PROXY": f"socks5://{userinfo}127.0.0.1:{server.port}"}
+        got = Receiver("https://api.example.com", environ=environ).finish()
+    assert isinstance(got.error, e.ProxyError)
+    assert words in got.error.message
+    assert f"socks5://127.0.0.1:{server.port}" in got.error.message
+    assert "api.example.com:443" in got.error.message
+    assert "wrong" not in got.error.message
+
+
 def test_a_proxy_that_is_not_there() -> None:
     got = Receiver("https://127.0.0.1:9", environ={"ALL_PROXY": "http://127.0.0.1:1"}).finish()
     assert isinstance(got.error, e.ConnectionRefused)
@@ -87,5 +132,5 @@ def test_no_proxy_is_honoured() -> None:
 
 
 def test_a_proxy_that_cannot_be_used_is_an_end_like_any_other() -> None:
-    got = Receiver("https://127.0.0.1:9", environ={"ALL_PROXY": "socks5://h:1"}).finish()
+    got = Receiver("https://127.0.0.1:9", environ={"ALL_PROXY": "socks4://h:1"}).finish()
     assert isinstance(got.error, e.BadAddressError)

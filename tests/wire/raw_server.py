@@ -88,6 +88,15 @@ class Connection:
         self.buffer += data
         return bool(data)
 
+    def take(self, count: int) -> bytes:
+        """Exactly `count` bytes. Raises ConnectionError when the client is gone."""
+        while len(self.buffer) < count:
+            if not self._more():
+                raise ConnectionAbortedError
+        data = bytes(self.buffer[:count])
+        del self.buffer[:count]
+        return data
+
     def send(self, data: bytes) -> None:
         """Send; raises OSError when the client is gone."""
         self.sock.sendall(data)
@@ -286,6 +295,49 @@ class ProxyServer(ThreadedServer):
                 upstream.sendall(
                     "\r\n".join([f"{request.method} {path} HTTP/1.1", *lines, "", ""]).encode() + request.body
                 )
+            back = threading.Thread(target=_pump, args=(upstream, connection.sock), daemon=True)
+            back.start()
+            _pump(connection.sock, upstream)
+            back.join(DEADLINE)
+
+
+class SocksServer(ThreadedServer):
+    """A SOCKS 5 proxy; with `credentials` it wants them, with `status` it refuses every connection so."""
+
+    def __init__(
+        self, *, credentials: tuple[bytes, bytes] | None = None, status: int = 0, greeting: bytes = b""
+    ) -> None:
+        self._credentials = credentials
+        self._status = status
+        self._greeting = greeting
+        self.asked: list[tuple[bytes, int]] = []
+        super().__init__(self._relay)
+
+    def _relay(self, connection: Connection) -> None:
+        take = connection.take
+        _, count = take(2)
+        methods = take(count)
+        if self._greeting:
+            connection.send(self._greeting)
+            return
+        wanted = 2 if self._credentials else 0
+        if wanted not in methods:
+            connection.send(b"\x05\xff")
+            return
+        connection.send(bytes([5, wanted]))
+        if self._credentials is not None:
+            take(1)
+            got = take(take(1)[0]), take(take(1)[0])
+            connection.send(b"\x01\x00" if got == self._credentials else b"\x01\x01")
+        _, _, _, kind = take(4)
+        assert kind == 3
+        host, port = take(take(1)[0]), int.from_bytes(take(2), "big")
+        self.asked.append((host, port))
+        bound = b"\x03\x05bound" if self._credentials else b"\x01\x7f\x00\x00\x01"
+        connection.send(bytes([5, self._status, 0]) + bound + b"\x00\x50")
+        if self._status:
+            return
+        with socket.create_connection((host.decode(), port)) as upstream:
             back = threading.Thread(target=_pump, args=(upstream, connection.sock), daemon=True)
             back.start()
             _pump(connection.sock, upstream)

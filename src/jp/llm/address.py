@@ -31,6 +31,23 @@ class Address(Struct, frozen=True):
         return host if self.port == DEFAULT_PORTS.get(self.scheme) else f"{host}:{self.port}"
 
     @property
+    def credentials(self) -> tuple[bytes, bytes] | None:
+        """User and password, decoded."""
+        if not self.userinfo:
+            return None
+        user, _, password = self.userinfo.partition(":")
+        return _unquoted(user), _unquoted(password)
+
+    def basic(self, header: str) -> list[tuple[str, str]]:
+        """A header with user and password for basic authentication; none where the address has none."""
+        if self.credentials is None:
+            return []
+        import binascii  # rare
+
+        both = b":".join(self.credentials)
+        return [(header, "Basic " + binascii.b2a_base64(both, newline=False).decode())]
+
+    @property
     def shown(self) -> str:
         """The address for messages: without credentials and query."""
         return self.origin + self.path.partition("?")[0]
@@ -79,6 +96,18 @@ def resolve(base: Address, location: str) -> Address:
     if not location.startswith("/"):
         location = base.path.partition("?")[0].rpartition("/")[0] + "/" + location
     return Address(base.scheme, base.host, base.port, location.partition("#")[0])
+
+
+def _unquoted(text: str) -> bytes:
+    """Percent-decoding."""
+    first, *rest = text.encode().split(b"%")
+    out = [first]
+    for part in rest:
+        try:
+            out.append(bytes([int(part[:2], 16)]) + part[2:])
+        except ValueError:
+            out.append(b"%" + part)
+    return b"".join(out)
 
 
 def _bad(url: str, name: str, why: str) -> BadAddressError:

@@ -7,7 +7,6 @@ an error object inside a stream that began with 200; one JSON object although a 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -25,6 +24,7 @@ from jp.llm.events import (
     ToolCallStart,
     Usage,
 )
+from jp.llm.lenient import loads
 from jp.llm.sse import SseDecoder
 from jp.llm.status import error_in_stream, not_json
 
@@ -173,7 +173,7 @@ class ChatParser:
         if chunk is None:
             return
         if chunk.error is not None or name == "error":
-            self.error = error_in_stream(chunk.error or _loads(text), address=self.address)
+            self.error = error_in_stream(chunk.error or loads(text), address=self.address)
             return
         for choice in chunk.choices or ():
             if choice.error is not None:
@@ -192,7 +192,7 @@ class ChatParser:
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             pass
         # Once more with the standard decoder: it takes what strict JSON does not have (lone surrogates, NaN).
-        value = _loads(text)
+        value = loads(text)
         try:
             return msgspec.convert(value, _Chunk)
         except msgspec.ValidationError:
@@ -226,7 +226,7 @@ class ChatParser:
         arguments = function.arguments
         if arguments:
             text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
-            out.append(ToolCallArguments(index, clean(text)))
+            out.append(ToolCallArguments(index, text))
 
     def _finish(self, reason: str, out: list[Event]) -> None:
         if self.finished:
@@ -261,7 +261,7 @@ class ChatParser:
             self.error = not_json(body, address=self.address)
 
     def _complete_json(self, text: str) -> bool:
-        return text == "[DONE]" or _loads(text) is not None
+        return text == "[DONE]" or loads(text) is not None
 
     def _at(self, message: str) -> BadResponse:
         return BadResponse(message, address=self.address, hints=["Try again; if it stays, check `base_url`."])
@@ -281,26 +281,10 @@ def _usage(usage: _Usage) -> Usage:
 def _text(value: Any) -> str:
     """Text that may come as a string or as a list of parts."""
     if isinstance(value, str):
-        return clean(value)
+        return value
     if isinstance(value, list):
         return "".join(_text(part.get("text") or "") for part in value if isinstance(part, dict))
     return ""
-
-
-def clean(text: str) -> str:
-    """The same text; lone surrogates, which no encoding can carry, become U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def _loads(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _shown(text: str, limit: int = 80) -> str:

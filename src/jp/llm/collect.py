@@ -24,6 +24,7 @@ from jp.llm.events import (
     ToolCallEnd,
     ToolCallStart,
 )
+from jp.llm.lenient import loads
 
 Stored = ChatResponse | ToolCallRequest
 
@@ -181,4 +182,4 @@ def _decoded(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
+        return loads(text)

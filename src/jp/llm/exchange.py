@@ -1,43 +1,27 @@
-"""One HTTP request and its answer, on a socket of its own, in the thread that waits for it.
+"""One HTTP request and its answer, on a connection of its own, in the thread that waits for it.
 
 The design and what was rejected: `jp.llm.http11` (the bytes), `jp.llm.connect` (the socket, how it is given up).
-
-Waiting is counted in slices of at most a second, each of which counts for two at most: a process that was stopped for
-an hour has not waited for an hour.
 """
 
 from __future__ import annotations
 
 import os
-import socket
-import time
 from collections.abc import Mapping
 from typing import Self
 
 from msgspec import Struct
 
-from jp.llm.address import Address, parse, resolve
-from jp.llm.connect import Lifeline, connect
-from jp.llm.errors import (
-    BadResponse,
-    ConnectionLost,
-    LlmError,
-    ProxyError,
-    Redirected,
-    Stopped,
-    StreamCut,
-    Timeout,
-)
+from jp.llm.address import parse, resolve
+from jp.llm.connect import Lifeline
+from jp.llm.errors import BadResponse, ConnectionLost, LlmError, Redirected, StreamCut
 from jp.llm.http11 import ResponseDecoder, encode_head
 from jp.llm.provider import Request
 from jp.llm.proxy import proxy_for
-from jp.llm.status import said_by
+from jp.llm.tunnel import USER_AGENT, open_tunnel
+from jp.llm.wire import SLICE, Wire
 
-SLICE = 1.0
-READ_SIZE = 64 * 1024
 SEND_SIZE = 256 * 1024
 MAX_REDIRECTS = 3
-USER_AGENT = "jean-pierre"
 
 
 class Limits(Struct, frozen=True):
@@ -58,7 +42,7 @@ class Exchange:
         self._lifeline = lifeline
         self._limits = limits
         self._environ = environ
-        self._sock: socket.socket | None = None
+        self._wire: Wire | None = None
         self._decoder = ResponseDecoder(request.method)
         self._early = b""  # of the body, came with the head
         self._early_wire = b""  # of the answer, came while the request was being sent
@@ -89,28 +73,28 @@ class Exchange:
         """Connect and send the request."""
         self.close()
         self._decoder = ResponseDecoder(self._request.method)
-        proxy = proxy_for(self.address, self._environ)
-        self._sock = connect(proxy or self.address, self._lifeline, timeout=self._limits.connect_secs)
-        target, extra = self.address.path, []
-        if proxy is not None and self.address.scheme == "http":
-            target = self.address.origin + self.address.path
-            extra = _authorization(proxy, "Proxy-Authorization")
-        elif proxy is not None:
-            self._tunnel(proxy)
-        if self.address.scheme == "https":
-            self._secure()
+        target, limits = self.address.path, self._limits
         headers = [
             ("Host", self.address.authority),
             ("User-Agent", USER_AGENT),
             ("Accept-Encoding", "identity"),
             ("Connection", "close"),
-            *extra,
-            *([] if "Authorization" in self._request.headers else _authorization(self.address, "Authorization")),
+            *([] if "Authorization" in self._request.headers else self.address.basic("Authorization")),
             *self._request.headers.items(),
         ]
         if self._request.method != "GET":
             headers.append(("Content-Length", str(self._request.size)))
-        self._send_all(encode_head(self._request.method, target, headers))
+        proxy = proxy_for(self.address, self._environ)
+        at = self.address if proxy is None else proxy.address
+        self._wire = Wire(at, self._lifeline, server=self.address, timeout=limits.connect_secs)
+        if proxy is not None and (proxy.socks or self.address.scheme == "https"):
+            open_tunnel(self._wire, proxy, limit=limits.connect_secs)
+        elif proxy is not None:
+            target = self.address.origin + self.address.path
+            headers += proxy.address.basic("Proxy-Authorization")
+        if self.address.scheme == "https":
+            self._wire.secure(self._environ, limit=limits.connect_secs)
+        self._send_all(self._wire, encode_head(self._request.method, target, headers))
 
     def head(self) -> None:
         """Wait for the head of the answer; follows redirects within the origin, refuses others."""
@@ -159,72 +143,28 @@ class Exchange:
         return b"".join(parts)[:limit]
 
     def close(self) -> None:
-        """Let go of the socket."""
-        if self._sock is not None:
-            self._sock.close()
-            self._sock = None
+        """Let go of the connection."""
+        if self._wire is not None:
+            self._wire.close()
+            self._wire = None
         self._lifeline.close()
 
     # --- the parts ---
 
-    def _tunnel(self, proxy: Address) -> None:
-        where = f"{self.address.host}:{self.address.port}"
-        if ":" in self.address.host:
-            where = f"[{self.address.host}]:{self.address.port}"
-        headers = [("Host", where), ("User-Agent", USER_AGENT), *_authorization(proxy, "Proxy-Authorization")]
-        self._send_all(encode_head("CONNECT", where, headers), body=False)
-        answer = ResponseDecoder("HEAD")  # the body of a success is the tunnel
-        while not answer.head_complete:
-            data = self._receive(self._limits.connect_secs, one=True)
-            if not data:
-                raise ProxyError(f"the proxy {proxy.origin} closed the connection", address=proxy.origin)
-            answer.feed(data)
-        if answer.status // 100 != 2:
-            hints = ["Put user and password into the proxy's URL."] if answer.status == 407 else []
-            raise ProxyError(
-                f"the proxy {proxy.origin} refused to connect to {where}: {answer.status} {answer.reason}".rstrip(),
-                address=proxy.origin,
-                hints=hints,
-            )
-
-    def _secure(self) -> None:
-        from jp.llm import tls
-
-        assert self._sock is not None
-        self._sock.settimeout(self._limits.connect_secs)
-        with _Translated(self, "the TLS handshake"):
-            self._sock = tls.wrap(self._sock, self.address.host, self.address, self._environ)
-
-    def _send_all(self, head: bytes, *, body: bool = True) -> None:
-        assert self._sock is not None
+    def _send_all(self, wire: Wire, head: bytes) -> None:
         batch, size = [head], len(head)
+        limit = self._limits.idle_secs
         try:
-            with _Translated(self, "sending the request"):
-                for piece in self._request.body if body else ():
-                    batch.append(piece)
-                    size += len(piece)
-                    if size >= SEND_SIZE:
-                        self._send(b"".join(batch) if len(batch) > 1 else batch[0])
-                        batch, size = [], 0
-                self._send(b"".join(batch))
+            for piece in self._request.body:
+                batch.append(piece)
+                size += len(piece)
+                if size >= SEND_SIZE:
+                    wire.send(b"".join(batch), limit=limit)
+                    batch, size = [], 0
+            wire.send(b"".join(batch), limit=limit)
         except ConnectionLost as error:
             # A server that refuses a request may close before it has read it; what it said is worth more.
             self._answer_before_loss(error)
-
-    def _send(self, data: bytes) -> None:
-        assert self._sock is not None
-        view = memoryview(data)
-        waited = 0.0
-        while view:
-            self._sock.settimeout(SLICE)
-            begun = time.monotonic()
-            try:
-                view = view[self._sock.send(view) :]
-                waited = 0.0
-            except TimeoutError:
-                waited += min(time.monotonic() - begun, 2 * SLICE)
-                if waited >= (self._limits.idle_secs or float("inf")):
-                    raise
 
     def _answer_before_loss(self, error: LlmError) -> None:
         try:
@@ -234,6 +174,10 @@ class Exchange:
         if not data.startswith(b"HTTP/1."):
             raise error
         self._early_wire = data
+
+    def _receive(self, limit: float) -> bytes:
+        assert self._wire is not None
+        return self._wire.receive(limit=limit)
 
     def _read_head(self) -> bytes:
         body = b""
@@ -261,27 +205,6 @@ class Exchange:
             hints=["Check the provider's `base_url`."],
         )
 
-    def _receive(self, limit: float, *, one: bool = False) -> bytes:
-        """Bytes from the wire, b"" at its end; `one` takes a byte at a time, so as not to read into a tunnel."""
-        assert self._sock is not None
-        waited = 0.0
-        limit = limit or float("inf")
-        with _Translated(self, "waiting for the answer", limit):
-            while True:
-                slice_ = min(SLICE, limit - waited)
-                self._sock.settimeout(max(slice_, 0.001))
-                begun = time.monotonic()
-                try:
-                    data = self._sock.recv(1 if one else READ_SIZE)
-                except TimeoutError:
-                    waited += min(max(time.monotonic() - begun, slice_), 2 * SLICE)
-                    if waited >= limit:
-                        raise
-                    continue
-                if not data:
-                    self._lifeline.check()
-                return data
-
     def _redirect(self, location: str) -> None:
         where = resolve(self.address, location)
         safe = self._request.method == "GET" or self.status in (307, 308)
@@ -294,66 +217,3 @@ class Exchange:
                 hints=[f"If that is right, set the provider's `base_url` to {where.origin}."],
             )
         self.address = where
-
-
-class _Translated:
-    """The one place where errors of the system become ours."""
-
-    def __init__(self, exchange: Exchange, doing: str, limit: float | None = None) -> None:
-        self._exchange = exchange
-        self._doing = doing
-        self._limit = limit
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if error is None or isinstance(error, LlmError):
-            if isinstance(error, LlmError):
-                self._exchange._lifeline.check()
-            return
-        if not isinstance(error, OSError):
-            return
-        if self._exchange._lifeline.was_cut:
-            raise Stopped("stopped") from None
-        origin = self._exchange.address.origin
-        shown = self._exchange.address.shown
-        if isinstance(error, TimeoutError):
-            limit = self._limit if self._limit is not None else self._exchange._limits.idle_secs
-            raise Timeout(
-                f"nothing came from {origin} for {limit:g} s while {self._doing}",
-                address=shown,
-                hints=["A longer wait can be set in `assistant.request.stream_idle_timeout_secs`."],
-            ) from error
-        why = "the connection was reset" if isinstance(error, ConnectionResetError) else said(error)
-        raise ConnectionLost(
-            f"the connection to {origin} broke while {self._doing}: {why}",
-            address=shown,
-            hints=["Check the network connection, and try again."],
-        ) from error
-
-
-def said(error: OSError) -> str:
-    """The system's words for an error."""
-    return error.strerror or said_by(str(error).encode()) or type(error).__name__
-
-
-def _authorization(address: Address, name: str) -> list[tuple[str, str]]:
-    if not address.userinfo:
-        return []
-    import binascii
-
-    decoded = _unquoted(address.userinfo)
-    return [(name, "Basic " + binascii.b2a_base64(decoded, newline=False).decode())]
-
-
-def _unquoted(text: str) -> bytes:
-    """Percent-decoding of a URL's user and password."""
-    first, *rest = text.encode().split(b"%")
-    out = [first]
-    for part in rest:
-        try:
-            out.append(bytes([int(part[:2], 16)]) + part[2:])
-        except ValueError:
-            out.append(b"%" + part)
-    return b"".join(out)

@@ -8,11 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from jp.llm.address import Address, parse
 from jp.llm.errors import BadAddressError
 
+SOCKS_PORT = 1080
 
-def proxy_for(target: Address, environ: Mapping[str, str]) -> Address | None:
+
+class Proxy(Struct, frozen=True):
+    """A proxy: where it is, and whether it speaks SOCKS 5 rather than HTTP."""
+
+    address: Address
+    socks: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The proxy for messages, without credentials."""
+        return self.address.origin.replace("http://", "socks5://") if self.socks else self.address.origin
+
+
+def proxy_for(target: Address, environ: Mapping[str, str]) -> Proxy | None:
     """The proxy for `target`, or None. Raises BadAddressError, which names the variable."""
     for name in (f"{target.scheme}_proxy", "all_proxy"):
         for variable in (name, name.upper()):
@@ -24,16 +41,22 @@ def proxy_for(target: Address, environ: Mapping[str, str]) -> Address | None:
     return None
 
 
-def _proxy(value: str, variable: str) -> Address:
-    if "://" not in value:
-        value = f"http://{value}"
-    scheme = value.partition("://")[0].lower()
-    if scheme != "http":
+def _proxy(value: str, variable: str) -> Proxy:
+    scheme, separator, rest = value.partition("://")
+    if not separator:
+        scheme, rest = "http", value
+    scheme = scheme.lower()
+    if scheme not in ("http", "socks5", "socks5h"):
         raise BadAddressError(
-            f"the proxy in {variable} has the scheme {scheme}://, and JP speaks to http:// proxies only",
-            hints=["Use an HTTP proxy, or name this host in NO_PROXY."],
+            f"the proxy in {variable} has the scheme {scheme}://, and JP speaks to http:// and socks5:// proxies only",
+            hints=["Use another proxy, or name this host in NO_PROXY."],
         )
-    return parse(value, name=f"the proxy in {variable}")
+    address = parse(f"http://{rest}", name=f"the proxy in {variable}")
+    if scheme == "http":
+        return Proxy(address)
+    given = rest.rpartition("@")[2].rstrip("/")
+    has_port = given.rpartition("]")[2].find(":") >= 0
+    return Proxy(address if has_port else replace(address, port=SOCKS_PORT), socks=True)
 
 
 def _bypassed(target: Address, environ: Mapping[str, str]) -> bool:

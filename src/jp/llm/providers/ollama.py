@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,9 @@ from msgspec import Struct
 from jp.conversation.thread import Reasoning as PastReasoning
 from jp.conversation.thread import Text, ToolCall, ToolResult
 from jp.llm.chat import ChatProvider
-from jp.llm.chat_stream import clean
 from jp.llm.errors import BadResponse, LlmError, StreamCut
 from jp.llm.events import Event, Finish, Message, Reasoning, ToolCallArguments, ToolCallEnd, ToolCallStart, Usage
+from jp.llm.lenient import loads
 from jp.llm.ndjson import LineDecoder
 from jp.llm.provider import ModelDetails, Parser, Request, Tool, effort_of
 from jp.llm.status import error_in_stream, not_json
@@ -172,7 +171,7 @@ class OllamaParser:
         if self.error is not None or self.done:
             return out
         for line in self._lines.end():
-            if _json(line) is not None or line.lstrip()[:1] == b"<":
+            if loads(line.decode("utf-8", "replace")) is not None or line.lstrip()[:1] == b"<":
                 self._line(line, out)
         if not self._over():
             self.error = StreamCut(
@@ -189,7 +188,7 @@ class OllamaParser:
             said = _decode_line(line)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             try:
-                said = msgspec.convert(_json(line), _Line)
+                said = msgspec.convert(loads(line.decode("utf-8", "replace")), _Line)
             except msgspec.ValidationError:
                 self.error = not_json(line, address=self.address)
                 return
@@ -210,24 +209,17 @@ class OllamaParser:
 
     def _message(self, message: _Said, out: list[Event]) -> None:
         if message.thinking:
-            out.append(Reasoning(clean(message.thinking)))
+            out.append(Reasoning(message.thinking))
         if message.content:
-            out.append(Message(clean(message.content)))
+            out.append(Message(message.content))
         for call in message.tool_calls or ():
             index = self._calls
             self._calls += 1
             name = call.function.name
             arguments = call.function.arguments
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+            text = arguments if isinstance(arguments, str) else msgspec.json.encode(arguments or {}).decode()
             out += [
                 ToolCallStart(index, f"{name}_{index + FIRST_CALL}", name),
-                ToolCallArguments(index, clean(text)),
+                ToolCallArguments(index, text),
                 ToolCallEnd(index),
             ]
-
-
-def _json(line: bytes) -> Any:
-    try:
-        return json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
