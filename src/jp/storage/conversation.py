@@ -107,7 +107,7 @@ class Conversation:
         return found[1:] if not self._has_base_file() and self._first_delta() is not None else found
 
     def _has_base_file(self) -> bool:
-        return not self.persisted or any(
+        return not self.place.existing or any(
             os.path.exists(os.path.join(folder, BASE_CONFIG)) for folder in self.place.existing
         )
 
@@ -152,7 +152,6 @@ class Conversation:
     def _load(self) -> Stream:
         # The journal first: should its turn end meanwhile, its events are in the file that is read after it.
         journal = self.read_journal()
-        self._seen = self._stats()
         stream = self._resolve()
         if journal is not None and (journal.events or journal.damaged):
             self._overlay(stream, journal)
@@ -165,8 +164,9 @@ class Conversation:
             for raw in journal.events:
                 stream.append_raw(raw)
 
-    def _resolve(self) -> Stream:
+    def _resolve(self, again: bool = True) -> Stream:
         """The events of the copy that counts; notes copies that are broken or diverge."""
+        self._seen = self._stats()
         self.broken, self.diverged = [], False
         order = sorted(self.place.existing, key=self._size, reverse=True)
         chosen: Stream | None = None
@@ -195,6 +195,10 @@ class Conversation:
         if failure is not None:
             del self.notices[-len(self.broken) :]
             raise failure
+        if again:
+            # Nothing is there: it may have been given another title just now, and another directory with that.
+            self.place = self.store.place(self.id)
+            return self._resolve(again=False)
         return Stream()
 
     @staticmethod
@@ -232,7 +236,8 @@ class Conversation:
 
         with self._locked():
             self.edit_metadata(change)
-            self._rename(ids.dirname(self.id, title))
+            if self.persisted:
+                self._rename(ids.dirname(self.id, title))
 
     def set_labels(self, labels: Mapping[str, Sequence[str]]) -> None:
         """Replaces its labels. Raises `WriteError`."""
@@ -272,13 +277,22 @@ class Conversation:
         return self.place.durable
 
     def write_events(self, pieces: Sequence[bytes | memoryview]) -> None:
-        """Replaces `events.json` in every copy. A copy that can't be read is set aside first. Raises `WriteError`."""
+        """Replaces `events.json` in every copy. A copy that can't be read is set aside first.
+
+        Raises `WriteError` for the durable copy. When the project's can't be written that is a notice: everything is
+        stored, and the next turn brings it up to date.
+        """
         for folder in self.place.existing:
             path = events_path(folder)
-            if path in self.broken:
-                self.notices.append(f"{path} can't be read; it was set aside as {files.set_aside(path)}")
-                self.broken.remove(path)
-            files.write_atomic(path, pieces)
+            try:
+                if path in self.broken:
+                    self.notices.append(f"{path} can't be read; it was set aside as {files.set_aside(path)}")
+                    self.broken.remove(path)
+                files.write_atomic(path, pieces)
+            except WriteError as error:
+                if folder == self.place.durable:
+                    raise
+                self.notices.append(f"the project's copy is behind: {error.message}")
         self._seen = self._stats()
 
     def _locked(self) -> Any:

@@ -7,6 +7,7 @@ temp in the same directory, write, fsync, rename, fsync of the directory.
 
 import os
 import stat
+import time
 
 from jp.storage.errors import UnreadableFileError, WriteError, reason_of
 
@@ -133,15 +134,28 @@ def discard(path: str) -> None:
         pass
 
 
-def sweep(folder: str) -> None:
-    """Removes temps that dead writers left in `folder`. Only for who holds the lock that guards it."""
+def sweep(folder: str, *, older_than: float = 0.0) -> None:
+    """Removes temps, files and directories, that dead writers left in `folder`.
+
+    Without `older_than` (an age in seconds) only for who holds the lock that guards the folder: a temp may be in use.
+    """
     try:
-        names = os.listdir(folder)
+        names = [name for name in os.listdir(folder) if is_temp(name)]
     except OSError:
         return
     for name in names:
-        if is_temp(name):
-            discard(os.path.join(folder, name))
+        path = os.path.join(folder, name)
+        try:
+            if older_than and time.time() - os.lstat(path).st_mtime < older_than:
+                continue
+            if os.path.isdir(path) and not os.path.islink(path):
+                import shutil
+
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+        except OSError:
+            continue
 
 
 def set_aside(path: str) -> str:

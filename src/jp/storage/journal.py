@@ -55,10 +55,11 @@ class TurnWriter:
         if conversation.persisted:
             if lock is None or not lock.held:
                 raise StorageError("a turn is written only by who holds the conversation's lock")
+            if conversation.lock is not lock or conversation.changed():
+                # What was read without the lock may be another turn's half.
+                conversation.forget()
             conversation.lock = lock
             conversation.ensure_durable()
-            if conversation.changed():
-                conversation.forget()
             _ = conversation.stream
             if recovery.needed(conversation):
                 recovery.settle(store, conversation)

@@ -10,8 +10,11 @@ ARCHIVE = ".archive"
 JOURNAL = "journal.jsonl"
 
 
-def scan(folder: str) -> dict[str, str]:
-    """Id and directory name of every conversation in `folder`; nothing when it does not exist."""
+def scan(folder: str, twice: "list[str] | None" = None) -> dict[str, str]:
+    """Id and directory name of every conversation in `folder`; nothing when it does not exist.
+
+    A second directory of the same id is not looked at; its path is added to `twice`.
+    """
     found: dict[str, str] = {}
     try:
         names = os.listdir(folder)
@@ -19,10 +22,12 @@ def scan(folder: str) -> dict[str, str]:
         return found
     for name in names:
         if conversation_id := ids.from_dirname(name):
-            # Should an id be there twice, the choice is at least always the same.
-            if conversation_id in found and found[conversation_id] <= name:
-                continue
-            found[conversation_id] = name
+            other = found.setdefault(conversation_id, name)
+            if other != name:
+                # A merge of branches can bring this about. The choice is the same one everywhere.
+                found[conversation_id] = min(other, name)
+                if twice is not None:
+                    twice.append(f"{folder}/{max(other, name)}")
     return found
 
 

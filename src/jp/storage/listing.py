@@ -8,7 +8,7 @@ import json
 import os
 
 from jp.conversation.timestamps import parse_timestamp
-from jp.storage.layout import Roots, scan
+from jp.storage.layout import Roots, find, scan
 from jp.storage.metadata import FILE, Metadata
 
 TYPE_CHECKING = False
@@ -81,19 +81,28 @@ class Summary:
 def summaries(roots: Roots, *, archived: bool, problems: list[Problem]) -> list[Summary]:
     """Every conversation below `roots`, in no order; what can't be read is added to `problems` and listed bare."""
     durable_root, projection_root = roots.durable or "", roots.projection
-    durable = scan(durable_root) if durable_root else {}
-    projection = scan(projection_root)
+    twice: list[str] = []
+    durable = scan(durable_root, twice) if durable_root else {}
+    projection = scan(projection_root, twice)
+    problems += [Problem(path, "a second directory of the same conversation; it is not used") for path in twice]
     found: list[Summary] = []
     for conversation_id, name in durable.items():
         path = f"{durable_root}/{name}"
         other = projection.get(conversation_id)
         fields = _newest(path, f"{projection_root}/{other}" if other else None, problems)
+        if fields is None and (moved := find(durable_root, conversation_id)) not in (None, path):
+            # Given another title just now.
+            path = moved or path
+            fields = _newest(path, find(projection_root, conversation_id), problems)
         if fields is not None:
             found.append(Summary(conversation_id, path, fields, local=other is None, archived=archived))
     for conversation_id, name in projection.items():
         if conversation_id not in durable:
             path = f"{projection_root}/{name}"
             fields = _newest(path, None, problems)
+            if fields is None and (moved := find(projection_root, conversation_id)) not in (None, path):
+                path = moved or path
+                fields = _newest(path, None, problems)
             if fields is not None:
                 found.append(Summary(conversation_id, path, fields, local=False, archived=archived))
     return found

@@ -15,8 +15,8 @@ from jp.conversation import ids
 from jp.conversation.stream import NotEventsError, Stream
 from jp.storage import files
 from jp.storage.copies import events_path
-from jp.storage.errors import UnreadableFileError
-from jp.storage.records import Mark
+from jp.storage.errors import UnreadableFileError, WriteError
+from jp.storage.records import Mark, Recovered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,38 +65,47 @@ def _fold_journal(conversation: Conversation) -> None:
     path = conversation.journal_path()
     if journal is None or path is None:
         return
-    applied = False
-    for folder in conversation.place.existing:
-        target = events_path(folder)
-        try:
-            data = files.read(target)
-        except FileNotFoundError:
-            data = b"[]"
-        except UnreadableFileError:
-            continue
-        if matches(data, journal.folded):
-            applied = True
-        elif matches(data, journal.base):
-            try:
-                stream = Stream(data)
-            except NotEventsError:
-                continue
-            for raw in journal.events:
-                stream.append_raw(raw)
-            if journal.events:
-                files.write_atomic(target, stream.document())
-            applied = True
-    if applied and not journal.damaged:
+    applied = [_apply(conversation, folder, journal) for folder in conversation.place.existing]
+    if any(applied) and not journal.damaged:
         files.discard(path)
         files.sync_directory(os.path.dirname(path))
         if journal.events:
             conversation.notices.append(f"{len(journal.events)} events of a turn that was cut off were recovered")
-        return
-    if journal.events or journal.damaged:
-        why = "has damaged lines" if applied else "does not belong to the events as they are now"
+    elif journal.events or journal.damaged:
+        why = "has damaged lines" if any(applied) else "does not belong to the events as they are now"
         conversation.notices.append(f"{path} {why}; it was set aside as {files.set_aside(path)}")
     else:
         files.discard(path)
+
+
+def _apply(conversation: Conversation, folder: str, journal: Recovered) -> bool:
+    """Brings one copy up to date; whether it holds what the journal holds now."""
+    target = events_path(folder)
+    try:
+        data = files.read(target)
+    except FileNotFoundError:
+        data = b"[]"
+    except UnreadableFileError:
+        return False
+    if matches(data, journal.folded):
+        return True
+    if not matches(data, journal.base):
+        return False
+    if not journal.events:
+        return True
+    try:
+        stream = Stream(data)
+        for raw in journal.events:
+            stream.append_raw(raw)
+        files.write_atomic(target, stream.document())
+    except NotEventsError:
+        return False
+    except WriteError as error:
+        if folder == conversation.place.durable:
+            raise
+        conversation.notices.append(f"the project's copy is behind: {error.message}")
+        return False
+    return True
 
 
 def _part(store: Store, conversation: Conversation) -> None:

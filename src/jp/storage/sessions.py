@@ -69,16 +69,16 @@ class Entry:
 class Sessions:
     """The session files of one workspace. `user_dir` None: nothing is remembered."""
 
-    __slots__ = ("_folder", "_session")
+    __slots__ = ("_session", "folder")
 
     def __init__(self, user_dir: str | None, of: Session | None) -> None:
-        self._folder = os.path.join(user_dir, "sessions") if user_dir else None
+        self.folder = os.path.join(user_dir, "sessions") if user_dir else None
         self._session = of
 
     @property
     def path(self) -> str | None:
         """This session's file."""
-        return os.path.join(self._folder, f"{self._session.key}.json") if self._folder and self._session else None
+        return os.path.join(self.folder, f"{self._session.key}.json") if self.folder and self._session else None
 
     def history(self) -> list[Entry]:
         """The conversations activated in this session, the latest first. A file that can't be read counts as empty."""
@@ -104,7 +104,7 @@ class Sessions:
 
     def activate(self, conversation_id: str, now: "datetime") -> None:
         """Makes a conversation the active one. Raises `WriteError`; without a session there is nothing to do."""
-        if not self.path or not self._folder or not self._session:
+        if not self.path or not self.folder or not self._session:
             return
         found = self._read()
         kept = [one for one in _raw_entries(found) if _id_of(one) not in (None, conversation_id)]
@@ -115,20 +115,20 @@ class Sessions:
         source = self._session.source
         found["source"] = {"type": "getsid"} if source == "getsid" else {"type": "env", "key": source}
         found["id"] = self._session.value
-        files.make_directory(self._folder, 0o700)
+        files.make_directory(self.folder, 0o700)
         files.write_atomic(self.path, json.dumps(found, indent=2).encode() + b"\n")
 
     def actives(self) -> set[str]:
         """The active conversation of every session of the workspace."""
         found: set[str] = set()
         try:
-            names = os.listdir(self._folder) if self._folder else []
+            names = os.listdir(self.folder) if self.folder else []
         except OSError:
             names = []
         for name in names:
             if name.endswith(".json"):
                 try:
-                    entries = _entries(json.loads(files.read(os.path.join(self._folder or "", name))))
+                    entries = _entries(json.loads(files.read(os.path.join(self.folder or "", name))))
                 except (OSError, UnreadableFileError, ValueError):
                     continue
                 found.update(entry.id for entry in entries[:1])

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     Ids = list[str]
 
 
+_ABANDONED = 3600.0
+
+
 def utc_now() -> "datetime":
     """The time, aware, in UTC."""
     from datetime import UTC, datetime
@@ -181,10 +184,11 @@ class Store:
         user_dir = self.workspace.user_dir or self.workspace.ensure_user_dir()
         return os.path.join(user_dir, "locks", f"{conversation_id}.lock")
 
-    def open(self, conversation_id: str, lock: "Lock | None" = None) -> "Conversation":
+    def open(self, conversation_id: str, lock: "Lock | None" = None, *, persist: bool = True) -> "Conversation":
         """A conversation, everything a dead process left in order where that is possible.
 
-        With `lock` (from `lock()`) it can be written. Raises `UnknownConversationError`, `UnreadableFileError`.
+        With `lock` (from `lock()`) it can be written; with `persist=False` nothing that is done to it is stored.
+        Raises `UnknownConversationError`, `UnreadableFileError`.
         """
         from jp.storage import recovery
         from jp.storage.conversation import Conversation
@@ -194,6 +198,7 @@ class Store:
         _ = found.stream
         if recovery.needed(found):
             self._settle(found)
+        found.persisted = persist
         return found
 
     def _settle(self, conversation: "Conversation") -> None:
@@ -334,12 +339,18 @@ class Store:
                 except OSError as error:
                     raise WriteError(old, reason_of(error)) from error
 
-    def sweep(self) -> "Ids":
-        """Removes expired conversations that are active in no session; returns their ids. Never raises for a file."""
+    def sweep(self, known: "Iterable[Summary] | None" = None) -> "Ids":
+        """Removes expired conversations that are active in no session, and what dead processes left half made.
+
+        Returns the ids of what was removed; `known` is a listing that was made anyway. Never raises for a file.
+        """
         from jp.storage.errors import StorageError
 
+        for folder in (self.roots.durable, self.roots.projection, self.sessions().folder):
+            if folder:
+                files.sweep(folder, older_than=_ABANDONED)
         now = self.clock()
-        expired = [one.id for one in self.list() if one.expired(now)]
+        expired = [one.id for one in (self.list() if known is None else known) if one.expired(now)]
         if not expired:
             return []
         active = self.sessions().actives()
