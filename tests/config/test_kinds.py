@@ -114,7 +114,7 @@ REFUSED: list[tuple[Kind, object]] = [
     (Items(Word()), {"value": ["a"], "dedup": "block"}),
     (Table({"a": Whole()}), []),
     (Table({"a": Whole()}), {"b": 1}),
-    (Table({"a": Whole()}, required=("a",)), {}),
+    (Items(Table({"a": Whole(), "b": Whole()}, required=("a",))), [{"b": 1}]),
     (OneOf((Word(), Table({"a": Whole()}))), {"a": "x"}),
     (OneOf((Word(), Table({"a": Whole()}))), 1),
 ]

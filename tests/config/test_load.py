@@ -159,3 +159,38 @@ def test_tools_fill_their_gaps_from_the_defaults_for_all(paths: Paths, write: Wr
     assert tool.detached is not None
     assert not isinstance(tool.detached, str)
     assert (tool.detached.run, tool.detached.deliver, tool.detached.tool) == ("auto", "deny", "defaults")
+
+
+def test_a_table_may_be_completed_by_another_source(paths: Paths, write: Write) -> None:
+    write("user/config.toml", 'editor.cmd.program = "code"')
+    config = load(paths, {"JP_EDITOR_CMD_SHELL": "true"}, cfg=['editor.cmd.args:=["-w"]'])
+    assert config.get("editor.cmd") == {"program": "code", "args": ["-w"], "shell": True}
+
+
+def test_a_table_that_nobody_completes_is_an_error_of_who_said_it_last(paths: Paths, write: Write) -> None:
+    write("user/config.toml", 'editor.cmd.args = ["-w"]')
+    assert load(paths, {}, cfg=["editor.cmd.program=code"]).delta == {
+        "editor": {"cmd": {"program": "code", "args": ["-w"], "shell": False}}
+    }
+    with pytest.raises(ConfigError) as caught:
+        load(paths, {}, cfg=["editor.cmd.shell=true"])
+    assert caught.value.message == (
+        '--cfg editor.cmd.shell=true: "editor.cmd" is a table (args, shell); allowed: a table that has program'
+    )
+
+
+def test_of_a_conversation_an_incomplete_table_is_passed_over(paths: Paths) -> None:
+    recorded = conversation_layers(
+        {
+            "conversation": {
+                "tools": {"x": {"source": "local", "access": {"fs": [{"read": True}, {"path": "a"}]}}},
+                "title": {"generate": {"model": {"id": "a/b"}}},
+                "attachments": [{"type": "file"}],
+            },
+            "plugins": {"command": {"p": {"checksum": {"algorithm": "sha1"}}}},
+        }
+    )
+    config = load(paths, {}, conversation=recorded)
+    assert config.root.conversation.attachments == []
+    assert config.get("conversation.tools.x.access.fs") == [{"path": "a"}]
+    assert config.get("conversation.title.generate.model.id") == "a/b"

@@ -139,7 +139,8 @@ def _prefix(text: str) -> tuple[bool, bool, str]:
 def locate(words: str) -> tuple[tuple[str, ...], Kind] | None:
     """The leaf key that `words` (upper case, joined by `_`) means; keys hold underscores themselves.
 
-    Known names go before free ones, longer names before shorter ones.
+    Known names go before free ones, longer known names before shorter ones, short free names before longer ones: what
+    can be read as a known name is not taken for a part of a free one.
     """
     return next(_located(words, root(), ()), None)
 
@@ -157,13 +158,13 @@ def _located(words: str, kind: Kind, path: tuple[str, ...]) -> "Iterator[tuple[t
             yield from _located(words[len(spelled) + 1 :], child, (*path, name))
     if table.rest is None:
         return
-    if table.rest.leaf and words:
-        yield (*path, words.lower()), table.rest
     if not isinstance(table.rest, Json):
-        at = words.rfind("_")
+        at = words.find("_", 1)
         while at > 0:
             yield from _located(words[at + 1 :], table.rest, (*path, words[:at].lower()))
-            at = words.rfind("_", 0, at)
+            at = words.find("_", at + 1)
+    if table.rest.leaf and words:
+        yield (*path, words.lower()), table.rest
 
 
 def _spelled(name: str) -> str:

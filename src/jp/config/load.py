@@ -12,10 +12,11 @@ from jp.config.assignment import from_argument, from_environment, from_value
 from jp.config.containers import bare
 from jp.config.errors import ConfigError
 from jp.config.files import Paths, expand, load_chain, load_name
-from jp.config.layers import Layer
+from jp.config.kinds import MISSING, Mismatch
+from jp.config.layers import Layer, as_error
 from jp.config.model import PROVIDERS
 from jp.config.read import SUFFIXES, read_file
-from jp.config.resolved import Config
+from jp.config.resolved import Config, said
 from jp.config.schema import root
 from jp.config.stored import conversation_layers
 from jp.config.trust import TrustStore, Withheld, split
@@ -44,12 +45,12 @@ def load(
     fold.add_environment()
     for layer in conversation:
         fold.add(layer)
-    before = root().final(fold.state) if cfg or flags else None
+    before = fold.so_far() if cfg or flags else None
     for argument in cfg:
         fold.add_argument(argument)
     for key, value in (flags or {}).items():
         fold.add(from_value(key, value))
-    values = root().final(fold.state)
+    values = fold.final()
     _check_providers(values, fold.layers)
     return Config(values, fold.layers, before=before, withheld=fold.withheld)
 
@@ -79,6 +80,29 @@ class _Fold:
         self.state = root().merge(self.state, form)
         self.layers.append(layer)
 
+    def final(self) -> dict[str, Any]:
+        """The resolved values. A table that lacks a key it needs is an error in the name of who said it last."""
+        while True:
+            try:
+                return dict(root().final(self.state))
+            except Mismatch as fault:
+                saying = [layer for layer in self.layers if said(layer, fault.path) is not MISSING]
+                if saying and not saying[-1].lenient:
+                    raise as_error(fault, saying[-1].name) from None
+                _drop(self.state, fault.path)
+
+    def so_far(self) -> dict[str, Any]:
+        """What the sources read so far resolve to; a table that a later one may yet complete is left out."""
+        state = self.state
+        while True:
+            try:
+                return dict(root().final(state))
+            except Mismatch as fault:
+                from copy import deepcopy
+
+                state = deepcopy(state)
+                _drop(state, fault.path)
+
     def trusted(self) -> frozenset[str]:
         """What is trusted in this workspace; read when it is first asked for."""
         if self._trusted is None:
@@ -90,7 +114,7 @@ class _Fold:
         """The `JP_…` variables; those that the configuration names for something else are none of them."""
         names = {name for name in self.environ if name.startswith("JP_")}
         if names:
-            for layer in from_environment(self.environ, frozenset(_named_variables(self.state))):
+            for layer in from_environment(self.environ, frozenset(_named_variables(self.so_far()))):
                 self.add(layer)
 
     def add_argument(self, argument: str) -> None:
@@ -107,6 +131,17 @@ class _Fold:
             layers = load_name(argument, load_paths, self.paths, read_file)
         for layer in layers:
             self.add(layer)
+
+
+def _drop(state: Any, path: Sequence[str]) -> None:
+    """Forget what is said at a path; a list goes as a whole."""
+    for step in path[:-1]:
+        below = bare(state).get(step)
+        if not isinstance(bare(below), dict):
+            path = [step]
+            break
+        state = below
+    bare(state).pop(path[-1], None)
 
 
 def _is_assignment(argument: str) -> bool:
@@ -129,9 +164,8 @@ def _inside(path: str, directory: str | None) -> bool:
     return os.path.commonpath([top, os.path.realpath(path)]) == top
 
 
-def _named_variables(state: Mapping[str, Any]) -> set[str]:
+def _named_variables(values: Mapping[str, Any]) -> set[str]:
     """The variables that keys name: those of editors, API keys, base URLs, and what MCP servers get."""
-    values = root().final(state)
     found = set(values["editor"]["envs"])
     for name, provider in values["providers"]["llm"].items():
         if name != "aliases":
@@ -154,17 +188,19 @@ def _check_providers(values: Mapping[str, Any], layers: Sequence[Layer]) -> None
     for name, provider in values["providers"]["llm"].items():
         if name in PROVIDERS or name == "aliases" or provider.get("base_url") or provider.get("base_url_env"):
             continue
-        saying = [each for each in layers if name in (each.partial.get("providers") or {}).get("llm", {})]
-        if all(each.lenient or each.scope == "workspace" for each in saying) and any(
-            "base_url" in each.partial["providers"]["llm"][name] for each in saying
-        ):
+        path = ("providers", "llm", name)
+        if any(said(layer, (*path, "base_url")) is not MISSING for layer in layers):
             continue  # it has one, which waits for trust
-        origin = saying[-1].name if saying else "configuration"
-        near = nearest(name, PROVIDERS)
-        raise ConfigError(
-            f'{origin}: unknown provider "{name}" in providers.llm',
-            hints=[f'did you mean "providers.llm.{near}"?']
-            if near
-            else [f"a server of your own needs a base_url; known: {', '.join(PROVIDERS)}"],
-            metadata={"origin": origin, "key": f"providers.llm.{name}", "nearest": near},
-        )
+        saying = [layer.name for layer in layers if not layer.lenient and said(layer, path) is not MISSING]
+        if saying:
+            raise _unknown_provider(name, saying[-1])
+
+
+def _unknown_provider(name: str, origin: str) -> ConfigError:
+    near = nearest(name, PROVIDERS)
+    known = f"a server of your own needs a base_url; known providers: {', '.join(PROVIDERS)}"
+    return ConfigError(
+        f'{origin}: unknown provider "{name}" in providers.llm',
+        hints=[f'did you mean "providers.llm.{near}"?' if near else known],
+        metadata={"origin": origin, "key": f"providers.llm.{name}", "nearest": near},
+    )

@@ -6,7 +6,7 @@ from typing import Any
 from jp.config.kinds import MISSING, SHOWN, Form
 from jp.config.layers import Layer
 from jp.config.model import PROVIDERS, ModelId, parse_model_id
-from jp.config.schema import AppConfig, find, root, typed
+from jp.config.schema import LOADING, AppConfig, find, root, typed
 from jp.config.trust import Withheld
 
 
@@ -55,7 +55,9 @@ class Config:
         if self._before is None:
             return None
         change = root().diff(self._before, self.values, Form(True, self.aliases))
-        return change if change is not MISSING and change else None
+        if change is MISSING:
+            return None
+        return {key: value for key, value in change.items() if key not in LOADING} or None
 
     def as_partial(self) -> dict[str, Any]:
         """The whole configuration in the form of `base_config.json`."""

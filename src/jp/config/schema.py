@@ -17,6 +17,9 @@ from jp.config.sections.style import Style, style
 from jp.config.tables import OneOf, Table, walk
 from jp.errors import nearest
 
+LOADING = ("inherit", "config_load_paths", "extends")
+"""Keys that steer loading: they are the files' own and not recorded with conversations."""
+
 LEGACY = {"mcp": "tools of MCP servers are set in conversation.tools, the servers in providers.mcp"}
 """Top-level keys of older versions: read over, with a notice."""
 
@@ -69,7 +72,7 @@ def typed(values: Mapping[str, Any]) -> AppConfig:
     shaped = {
         **values,
         "conversation": conversation,
-        "providers": {"llm": llm, "mcp": values["providers"].get("mcp", {})},
+        "providers": {**values["providers"], "llm": llm},
     }
     return msgspec.convert(shaped, AppConfig)
 

@@ -88,6 +88,11 @@ class ModelId(Kind):
         provider, slash, name = value.partition("/")
         return {"provider": provider, "name": name} if slash else value
 
+    def diff(self, old: Any, new: Any, form: Form) -> Any:
+        if old is not None and new is not None and self.write(old, form) == self.write(new, form):
+            return MISSING  # an alias of the same model
+        return super().diff(old, new, form)
+
 
 class Truncation(Kind):
     """One of some words, or how much is shown: a number, or `{truncate = {<unit> = N}}` as conversations hold it."""
@@ -152,6 +157,9 @@ class Reasoning(OneOf):
             }
         )
         super().__init__((Choice(("off", "auto")), table), doc=doc)
+
+    def parse(self, text: str) -> object:
+        return text == "true" if text in ("true", "false") else text
 
     def read(self, value: object, lenient: bool = False) -> Any:
         if isinstance(value, bool):

@@ -12,11 +12,10 @@ from typing import Any
 from jp.config.containers import Items, Merge
 from jp.config.kinds import MISSING, Kind
 from jp.config.layers import Layer
-from jp.config.schema import root
+from jp.config.schema import LOADING, root
 from jp.config.tables import Table
 
 PINNED = ("assistant", "conversation")
-LOADING = ("inherit", "config_load_paths", "extends")
 
 
 def conversation_layers(base_config: Mapping[str, Any] | None, deltas: Sequence[Mapping[str, Any]] = ()) -> list[Layer]:
@@ -80,6 +79,7 @@ def settled(kind: Kind, value: Any) -> Any:
 
 
 def _soften_aliases(form: dict[str, Any]) -> None:
-    llm = form.get("providers", {}).get("llm", {})
-    if isinstance(llm.get("aliases"), dict):
+    providers = form.get("providers")
+    llm = providers.get("llm") if isinstance(providers, dict) else None
+    if isinstance(llm, dict) and isinstance(llm.get("aliases"), dict):
         llm["aliases"] = Merge(llm["aliases"], "keep")

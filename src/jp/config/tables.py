@@ -10,7 +10,8 @@ from jp.config.kinds import MISSING, UNSET, Form, Kind, Mismatch
 class Table(Kind):
     """A table of known keys, of free names (`rest`), or of both.
 
-    `optional` tables are None until a source sets a key in them; others are there always, filled from defaults.
+    `optional` tables are None until a source sets a key in them; others are there always, filled from defaults. The
+    `required` keys must be there when all sources are in: `final` raises `Mismatch` where one is not.
     `from_text` is the key that a plain text stands for, where the table is one of a list.
     """
 
@@ -47,11 +48,7 @@ class Table(Kind):
             raise Mismatch(value, self.allowed)
         if self.strategies and "value" in value and "strategy" in value and isinstance(value["value"], dict):
             return merge_form(value, self._keys(value["value"], lenient), MAP_STRATEGIES, ())
-        out = self._keys(value, lenient)
-        for name in self.required:
-            if name not in out:
-                raise Mismatch(value, f"a table that has {' and '.join(self.required)}")
-        return out
+        return self._keys(value, lenient)
 
     def _keys(self, value: Mapping[str, object], lenient: bool) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -116,14 +113,19 @@ class Table(Kind):
             state = {}
         state = bare(state)
         out: dict[str, Any] = {}
-        for key, kind in self.fields.items():
-            value = kind.final(state.get(key, MISSING))
+        for name in self.required:
+            if name not in state:
+                raise Mismatch({key: bare(item) for key, item in state.items()}, f"a table that has {name}")
+        free = [key for key in state if key not in self.fields] if self.rest is not None else ()
+        for key in (*self.fields, *free):
+            kind = self.fields.get(key, self.rest)
+            try:
+                value = kind.final(state.get(key, MISSING)) if kind else None
+            except Mismatch as fault:
+                fault.path.insert(0, key)
+                raise
             if value is not None:
                 out[key] = value
-        if self.rest is not None:
-            for key, item in state.items():
-                if key not in self.fields:
-                    out[key] = self.rest.final(item)
         return out
 
     def write(self, value: Any, form: Form) -> Any:
@@ -147,7 +149,7 @@ class Table(Kind):
             change = MISSING if kind is None else kind.diff(before.get(key), new.get(key), form)
             if change is not MISSING:
                 out[key] = change
-        return out
+        return out if out or old is None else MISSING  # they differ in spelling alone
 
 
 class StrategyTable(Table):

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jp.config.containers import Merge, bare
-from jp.config.kinds import MISSING
-from jp.config.schema import join_key
+from jp.config.kinds import MISSING, SHOWN, Kind, Mismatch
+from jp.config.schema import join_key, root
 
 LOOPBACK = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[^@\\]*)?"
 
@@ -57,44 +57,62 @@ def split(
         if _is_list(path):
             _split_list(in_effect, path, value, withheld, (origin, trusted, state))
             continue
-        mark = digest(key, value)
-        if mark in trusted or (state is not None and _at(state, path) == value):
+        meant = _meaning(path, value)
+        mark = digest(key, meant)
+        there = MISSING if state is None else _at(state, path)
+        if mark in trusted or (there is not MISSING and _meaning(path, there) == meant):
             continue
-        withheld.append(Withheld(key, value, origin, mark))
+        withheld.append(Withheld(key, meant, origin, mark))
         _remove(in_effect, path)
     return in_effect, withheld
 
 
+def _meaning(path: tuple[str, ...], value: Any) -> Any:
+    """What a value comes to by itself: two spellings of one command are the same command."""
+    kind: Kind | None = root()
+    for step in path:
+        kind = kind.child(step) if kind else None
+    if kind is None:
+        return value
+    try:
+        return kind.write(kind.final(kind.merge(MISSING, value)), SHOWN)
+    except Mismatch as fault:  # it lacks a key that another source may have
+        return fault.found
+
+
 def _commands(form: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The keys of a tree that name commands or places where keys are sent, with their values."""
-    conversation = form.get("conversation", {})
+    conversation = _table(form, "conversation")
     for name, tool in _tables(conversation, "tools"):
         if "command" in tool:
             yield ("conversation", "tools", name, "command"), tool["command"]
-        parameters = tool.get("style", {}).get("parameters")
+        parameters = _table(tool, "style").get("parameters")
         if parameters is not None and parameters not in ("json", "function_call", "off"):
             yield ("conversation", "tools", name, "style", "parameters"), parameters
     for name, label in _tables(conversation, "labels"):
         if isinstance(label.get("value"), dict):
             yield ("conversation", "labels", name, "value"), label["value"]
-    if "attachments" in conversation:
+    if isinstance(bare(conversation.get("attachments")), list):
         yield ("conversation", "attachments"), conversation["attachments"]
-    if "cmd" in form.get("editor", {}):
+    if "cmd" in _table(form, "editor"):
         yield ("editor", "cmd"), form["editor"]["cmd"]
-    for name, server in _tables(form.get("providers", {}), "mcp"):
+    for name, server in _tables(_table(form, "providers"), "mcp"):
         yield ("providers", "mcp", name), server
-    for name, plugin in _tables(form.get("plugins", {}), "command"):
+    for name, plugin in _tables(_table(form, "plugins"), "command"):
         yield ("plugins", "command", name), plugin
-    for name, provider in _tables(form.get("providers", {}), "llm"):
+    for name, provider in _tables(_table(form, "providers"), "llm"):
         if name != "aliases" and not is_loopback(str(provider.get("base_url", "http://localhost"))):
             yield ("providers", "llm", name, "base_url"), provider["base_url"]
 
 
 def _tables(form: Mapping[str, Any], key: str) -> list[tuple[str, dict[str, Any]]]:
-    table = bare(form.get(key, {}))
-    if not isinstance(table, dict):
-        return []
-    return [(name, value) for name, value in table.items() if isinstance(value, dict)]
+    return [(name, value) for name, value in _table(form, key).items() if isinstance(value, dict)]
+
+
+def _table(form: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The table at a key, an empty one where there is none or where it is taken back."""
+    table = bare(form.get(key))
+    return table if isinstance(table, dict) else {}
 
 
 def _is_list(path: tuple[str, ...]) -> bool:

@@ -153,7 +153,11 @@ def _compaction() -> Table:
 def _labels() -> Table:
     label = Table(
         {
-            "value": OneOf((Word(), Table({"cmd": command("")}, required=("cmd",))), "", "The value, or a command."),
+            "value": OneOf(
+                (Word(), Table({"cmd": command("The command whose output is the value.")}, required=("cmd",))),
+                "",
+                "The value, or a command.",
+            ),
             "apply_on": Table({"new": Flag(True, "On new conversations."), "fork": Flag(False, "On forks.")}),
             "run": Choice(("ask", "unattended", "deny"), "ask", "Whether its command is approved first."),
         }

@@ -66,13 +66,17 @@ class Providers(msgspec.Struct, frozen=True):
     """The providers section as resolved from all sources."""
 
     llm: Llm
-    mcp: dict[str, McpServer]
+    mcp: dict[str, McpServer] = {}
 
 
 def _api_key_env(default: Any) -> OneOf:
     names = Items(Word(), joining=REPLACE)
     doc = "The variable that holds the API key; of a list, the first that is set."
-    return OneOf((Word(), names, Table({}, rest=OneOf((Word(), names)))), default, doc)
+    return OneOf(
+        (Word(), names, Table({}, "The variable that holds the key of this name.", rest=OneOf((Word(), names)))),
+        default,
+        doc,
+    )
 
 
 def _provider(base_url: Any, api_key_env: Any = MISSING, **more: Kind) -> Table:

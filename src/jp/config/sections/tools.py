@@ -34,6 +34,13 @@ class EnableState(msgspec.Struct, frozen=True):
     allow_toggle: str | None = None
 
 
+class ErrorStyle(msgspec.Struct, frozen=True):
+    """How a failed call is shown differently."""
+
+    inline_results: str | int | None = None
+    results_file_link: str | None = None
+
+
 class ToolStyle(msgspec.Struct, frozen=True):
     """How a tool's calls and results are shown; None where the defaults of `'*'` hold."""
 
@@ -41,7 +48,7 @@ class ToolStyle(msgspec.Struct, frozen=True):
     inline_results: str | int | None = None
     results_file_link: str | None = None
     parameters: str | Command | None = None
-    error: "ToolStyle | None" = None
+    error: ErrorStyle | None = None
 
 
 class Detached(msgspec.Struct, frozen=True):
