@@ -302,7 +302,10 @@ def race(router: Router, *args: str) -> int:
 
 @program
 def job(router: Router, *args: str) -> int:
-    """Says what job control does with it."""
+    """Says what job control does with it. ARGUMENT: a deadline, and then its teardown hangs."""
+    if args:
+        router.shutdown_timeout_secs = float(args[0])
+        end.at_wind_down(for_ever)
     router.on_stop(lambda: os.write(2, b"stopping\n"))
     router.on_continue(lambda: os.write(2, b"going on\n"))
     router.on_resize(lambda: os.write(2, b"resized\n"))
