@@ -93,22 +93,22 @@ class _Expansion:
         self.scope = scope
         self.read = read
         self.source = source
-        self.open: dict[str, str] = {}  # by real path
-        self.done: set[str] = set()
+        self.open: dict[object, str] = {}  # the files being expanded, by identity
+        self.done: set[object] = set()
 
 
 def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
-    real = os.path.realpath(path)
-    if real in run.open:
-        circle = [*list(run.open.values())[list(run.open).index(real) :], path]
+    file = _identity(path)
+    if file in run.open:
+        circle = [*list(run.open.values())[list(run.open).index(file) :], path]
         raise ExtendsError(
             f"files extend each other in a circle: {' → '.join(circle)}",
             hints=["remove one of these extends"],
             metadata={"cycle": circle},
         )
-    if real in run.done:
+    if file in run.done:
         return
-    run.open[real] = path
+    run.open[file] = path
     tree = run.read(path)
     before, after = _extended(path, tree.get("extends"), default_extends)
     for other in before:
@@ -116,8 +116,17 @@ def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
     run.layers.append(Layer(run.source, path, tree, path=path, scope=run.scope))
     for other in after:
         _expand(other, run, ())
-    del run.open[real]
-    run.done.add(real)
+    del run.open[file]
+    run.done.add(file)
+
+
+def _identity(path: str) -> object:
+    """What two paths to one file have in common."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return path
+    return found.st_dev, found.st_ino
 
 
 def _extended(path: str, extends: object, default: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -139,7 +148,7 @@ def _extended(path: str, extends: object, default: Sequence[str]) -> tuple[list[
                 path, f"extends.{place}", entry, 'a path, a glob, or { path, strategy = "before"|"after" }'
             )
         into = after if strategy == "after" else before
-        into += [other for other in _matches(path, pattern) if os.path.realpath(other) != os.path.realpath(path)]
+        into += [other for other in _matches(path, pattern) if other != path]
     return before, after
 
 
@@ -165,8 +174,7 @@ def _matches(declaring: str, pattern: str) -> list[str]:
         return []
     import glob
 
-    found = glob.glob(full, recursive=True)
-    return sorted(path for path in found if path.endswith(SUFFIXES) and os.path.isfile(path))
+    return sorted(path for path in glob.glob(full, recursive=True) if path.endswith(SUFFIXES) and os.path.isfile(path))
 
 
 def near_file(path: str) -> list[str]:
