@@ -16,6 +16,11 @@ is_terminal = system.is_terminal
 size = system.size
 
 
+def is_piped(fd: int = 0) -> bool:
+    """Whether a descriptor is open and leads to something else than a terminal: whether text is piped in."""
+    return system.identity(fd) is not None and not system.is_terminal(fd)
+
+
 class Tty:
     """The controlling terminal, open for both directions for as long as the process lives.
 
