@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from queue import Empty, SimpleQueue
 
+from jp.llm.chat import ChatProvider
 from jp.llm.events import Event, Message, Reasoning, joined
 from jp.llm.provider import Request
 from jp.llm.providers.generic import Generic
@@ -25,18 +26,16 @@ class Receiver:
         *,
         body: list[bytes] | None = None,
         environ: Mapping[str, str] | None = None,
-        request: Request | None = None,
+        provider: type[ChatProvider] = Generic,
         **options: float,
     ) -> None:
-        self.provider = Generic(url)
+        self.provider = provider(url)
         self.inbox: SimpleQueue[Posted] = SimpleQueue()
         self.stages: list[str] = []
         self.events: list[Event] = []
         self.batches = 0
         self.done: Done | None = None
-        request = request or Request(
-            "POST", self.provider.address, {"Content-Type": "application/json"}, body or [b"{}"]
-        )
+        request = Request("POST", self.provider.address, {"Content-Type": "application/json"}, body or [b"{}"])
         self.source = Source(
             request,
             self.provider.parser(),

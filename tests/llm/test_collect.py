@@ -80,6 +80,9 @@ def test_metadata_belongs_to_its_block() -> None:
         {"reasoning": "a", "metadata": {"sig": "eA=="}},
         {"message": "b"},
     ]
+    assert collect(Reasoning("a", {"list": [1], "one": 1}), Reasoning("b", {"list": [2], "one": 2})) == [
+        {"reasoning": "ab", "metadata": {"list": [1, 2], "one": 2}}
+    ]
     assert collect(Reasoning("", {"sig": "x"}), Message("b")) == [
         {"reasoning": "", "metadata": {"sig": "eA=="}},
         {"message": "b"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,18 +97,18 @@ def test_socks_with_credentials_and_tls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("server", "userinfo", "words"),
+    ("options", "userinfo", "words"),
     [
-        (SocksServer(status=5), "", "nothing listens there"),
-        (SocksServer(status=99), "", "error 99"),
-        (SocksServer(credentials=(b"u", b"p")), "", "wants user and password"),
-        (SocksServer(credentials=(b"u", b"p")), "u:wrong@", "did not accept"),
-        (SocksServer(greeting=b"HTTP/1.1 400 Bad Request"), "", "does not speak SOCKS 5"),
-        (SocksServer(greeting=b"\x05"), "", "closed the connection"),
+        ({"status": 5}, "", "nothing listens there"),
+        ({"status": 99}, "", "error 99"),
+        ({"credentials": (b"u", b"p")}, "", "wants user and password"),
+        ({"credentials": (b"u", b"p")}, "u:wrong@", "did not accept"),
+        ({"greeting": b"HTTP/1.1 400 Bad Request"}, "", "does not speak SOCKS 5"),
+        ({"greeting": b"\x05"}, "", "closed the connection"),
     ],
 )
-def test_socks_that_refuses(server: SocksServer, userinfo: str, words: str) -> None:
-    with server:
+def test_socks_that_refuses(options: dict[str, Any], userinfo: str, words: str) -> None:
+    with SocksServer(**options) as server:
         environ = {"ALL_PROXY": f"socks5://{userinfo}127.0.0.1:{server.port}"}
         got = Receiver("https://api.example.com", environ=environ).finish()
     assert isinstance(got.error, e.ProxyError)

@@ -40,6 +40,7 @@ class ChatProvider:
     max_tokens_field: ClassVar[str] = "max_tokens"
     strict_tools: ClassVar[bool] = False
     wants_usage: ClassVar[bool] = True
+    inline_thinking: ClassVar[bool] = False
     patience: float = 1.0
 
     def __init__(self, base_url: str, api_key: str | None = None, *, key_env: str | None = None) -> None:
@@ -197,7 +198,7 @@ class ChatProvider:
 
     def parser(self) -> Parser:
         """See `jp.llm.provider.Provider.parser`."""
-        return ChatParser(self.address)
+        return ChatParser(self.address, inline_thinking=self.inline_thinking)
 
     def models_requests(self) -> list[Request]:
         """See `jp.llm.provider.Provider.models_requests`."""

@@ -27,6 +27,7 @@ from jp.llm.events import (
 from jp.llm.lenient import loads
 from jp.llm.sse import SseDecoder
 from jp.llm.status import error_in_stream, not_json
+from jp.llm.thinking import InlineThinking
 
 MAX_COMMENT_BYTES = 1024 * 1024
 _FINISH = {
@@ -94,8 +95,9 @@ _decode_chunk = msgspec.json.Decoder(_Chunk).decode
 class ChatParser:
     """A `Parser` for one answer; see `jp.llm.provider.Parser`."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, inline_thinking: bool = False) -> None:
         self.address = address
+        self._thinking = InlineThinking() if inline_thinking else None
         self.error: LlmError | None = None
         self.finished = False
         self.done = False
@@ -147,9 +149,14 @@ class ChatParser:
         for name, text in self._sse.end():
             if self._complete_json(text):
                 self._one(name, text, out)
+        self._end_text(out)
         if not self._over() and not self.finished:
             self.error = self.cut()
         return out
+
+    def _end_text(self, out: list[Event]) -> None:
+        if self._thinking is not None:
+            out += self._thinking.end()
 
     def _over(self) -> bool:
         return self.done or self.error is not None
@@ -207,7 +214,7 @@ class ChatParser:
             out.append(Reasoning(_text(reasoning)))
         content = delta.content
         if content:
-            out.append(Message(_text(content)))
+            out += [Message(_text(content))] if self._thinking is None else self._thinking.feed(_text(content))
         elif delta.refusal:
             out.append(Message(_text(delta.refusal)))
         for position, call in enumerate(delta.tool_calls or ()):
@@ -234,6 +241,7 @@ class ChatParser:
         if reason == "error":
             self.error = error_in_stream({"message": "the model failed"}, address=self.address)
             return
+        self._end_text(out)
         out += [ToolCallEnd(index) for index in sorted(self._calls)]
         self._calls = []
         self.finished = True

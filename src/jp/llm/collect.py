@@ -61,13 +61,13 @@ class Collector:
         """The events that `event` completes."""
         match event:
             case Reasoning("", metadata) if self._reasoning is None and self._message is not None:
-                self._late |= metadata or {}  # a signature that comes after the answer has begun
+                _merge(self._late, metadata or {})  # a signature that comes after the answer has begun
                 return []
             case Reasoning(text, metadata):
                 done = self._end_message() if self._reasoning is None else []
                 self._reasoning = self._reasoning or []
                 self._reasoning.append(text)
-                self._metadata |= metadata or {}
+                _merge(self._metadata, metadata or {})
                 return done
             case Message(text):
                 if not text:
@@ -77,7 +77,7 @@ class Collector:
                 self._message.append(text)
                 return done
             case Metadata(data):
-                self._metadata |= data
+                _merge(self._metadata, data)
                 return []
             case ToolCallStart(index, id_, name):
                 done = self._end_text()
@@ -139,6 +139,12 @@ class Collector:
         if self._metadata:
             event.metadata = self._metadata
             self._metadata = {}
+
+
+def _merge(metadata: dict[str, Any], more: dict[str, Any]) -> None:
+    for key, value in more.items():
+        known = metadata.get(key)
+        metadata[key] = [*known, *value] if isinstance(known, list) and isinstance(value, list) else value
 
 
 class _Call:

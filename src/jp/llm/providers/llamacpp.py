@@ -20,6 +20,7 @@ class LlamaCpp(ChatProvider):
     name = "llamacpp"
     reasoning_field = "reasoning_content"
     strict_tools = True
+    inline_thinking = True
     patience = 10.0  # it reads the whole prompt before it says anything
 
     def sampling(self, parameters: Parameters) -> dict[str, Any]:

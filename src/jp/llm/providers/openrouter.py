@@ -156,9 +156,10 @@ def stored_details(details: list[JSON]) -> JSON:
 def restored_details(text: str, metadata: JSON) -> list[JSON]:
     """`reasoning_details` as they were, from stored text and metadata."""
     out: list[JSON] = []
-    for origin in metadata.get("openrouter_metadata") or []:
+    origins = metadata.get("openrouter_metadata")
+    for origin in origins if isinstance(origins, list) else []:
         key = origin.get("field") if isinstance(origin, dict) else None
-        if key not in _KINDS or metadata.get(key) is None:
+        if not isinstance(key, str) or key not in _KINDS or metadata.get(key) is None:
             continue
         form, kind, field = _KINDS[key]
         known = {name: origin[name] for name in ("id", "index") if name in origin}
