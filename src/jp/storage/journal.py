@@ -177,8 +177,11 @@ class TurnWriter:
 
     def _close(self, *, remove: bool) -> None:
         if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+            fd, self._fd = self._fd, -1
+            try:
+                os.close(fd)
+            except OSError:
+                pass  # what matters was written before, by calls that raised if they could not
             if remove:
                 files.discard(self._path())
         self._pending = b""

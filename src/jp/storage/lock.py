@@ -96,7 +96,10 @@ class Lock:
                 os.ftruncate(fd, 0)
             except OSError:
                 pass  # opened for reading only
-            os.close(fd)
+            try:
+                os.close(fd)
+            except OSError:
+                pass  # it is closed all the same
 
     def __enter__(self) -> "Self":
         return self

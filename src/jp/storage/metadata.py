@@ -18,10 +18,11 @@ FILE = "metadata.json"
 class Metadata:
     """The fields of one `metadata.json`. Times are aware and in UTC."""
 
-    __slots__ = ("fields",)
+    __slots__ = ("_source", "fields")
 
-    def __init__(self, fields: "dict[str, object] | None" = None) -> None:
+    def __init__(self, fields: "dict[str, object] | None" = None, source: bytes = b"{}") -> None:
         self.fields = {} if fields is None else fields
+        self._source = source
 
     @classmethod
     def parse(cls, data: bytes) -> "Metadata":
@@ -29,11 +30,20 @@ class Metadata:
         fields = json.loads(data)
         if not isinstance(fields, dict):
             raise ValueError("not a JSON object")
-        return cls(fields)
+        return cls(fields, data)
 
     def encode(self) -> bytes:
-        """The file's content, as the original writes it."""
-        return json.dumps(self.fields, indent=2, ensure_ascii=False).encode(errors="replace") + b"\n"
+        """The file's content, as the original writes it; values that were not changed keep their bytes."""
+        import msgspec
+
+        old = {key: bytes(raw) for key, raw in msgspec.json.decode(self._source, type=dict[str, msgspec.Raw]).items()}
+        lines = []
+        for key, value in self.fields.items():
+            raw = old.get(key)
+            if raw is None or json.loads(raw) != value:
+                raw = _dump(value).replace(b"\n", b"\n  ")
+            lines.append(b"  %s: %s" % (_dump(key), raw))
+        return b"{\n%s\n}\n" % b",\n".join(lines) if lines else b"{}\n"
 
     @property
     def title(self) -> str | None:
@@ -81,3 +91,7 @@ class Metadata:
             self.fields["labels"] = labels
         else:
             self.fields.pop("labels", None)
+
+
+def _dump(value: object) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode(errors="replace")

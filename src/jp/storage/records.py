@@ -35,8 +35,8 @@ class _Line(msgspec.Struct):
     journal: int | None = None
     size: int = -1
     sha256: str = ""
-    event: msgspec.Raw | None = None
-    complete: msgspec.Raw | None = None
+    event: msgspec.Raw = msgspec.Raw()  # empty where there is none
+    complete: msgspec.Raw = msgspec.Raw()
     partial: str | None = None
     text: str = ""
     timestamp: str = ""
@@ -139,9 +139,9 @@ def parse(data: bytes) -> Recovered:
                 found.base = Mark(record.size, record.sha256)
             elif record.partial is not None:
                 partials.add(record.partial, record.text, record.timestamp)
-            elif (raw := record.complete if record.event is None else record.event) is not None:
-                pretty = msgspec.json.format(bytes(raw), indent=2)
-                if record.complete is not None:
+            elif raw := bytes(record.event) or bytes(record.complete):
+                pretty = msgspec.json.format(raw, indent=2)
+                if bytes(record.complete):
                     partials.drop(kind_of(events.decode(pretty)))
                 found.events.append(pretty)
             elif record.fold is not None:
