@@ -14,7 +14,7 @@ from jp.terminal.tty import probe
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from jp.interrupt.router import Router
 
@@ -23,12 +23,6 @@ class UnwritableLogError(JpError):
     """The log file cannot be opened."""
 
     code = "unwritable_log"
-
-
-class MissingDirectoryError(JpError):
-    """The current directory does not exist any more."""
-
-    code = "missing_directory"
 
 
 def open_channels(
@@ -42,38 +36,34 @@ def open_channels(
     printer = Printer.for_process(
         format=Format(args.format), environ=environ, tty=tty, log_on_stderr=log_on_stderr, quiet=args.quiet
     )
-    _wire(printer, router)
+    wind_down = _wire(printer, router)
     router.promptable = bool(promptable)
-    try:
-        cwd = os.getcwd()
-    except OSError as error:
-        raise MissingDirectoryError(
-            "the current directory does not exist any more", hints=["`cd` somewhere else and try again"]
-        ) from error
     return Context(
         args=args,
         argv=argv,
         environ=environ,
-        cwd=cwd,
         printer=printer,
         promptability=promptable,
         router=router,
+        wind_down=wind_down,
     )
 
 
-def _wire(printer: Printer, router: "Router") -> None:
+def _wire(printer: Printer, router: "Router") -> "Callable[[], None]":
+    """Put the Printer behind the router's hooks; returns what takes its wind-down off again."""
     router.announce = printer.announce
     router.on_resize(printer.resized)
     router.on_countdown(_Countdown(printer))
     printer.on_closed = lambda target: router.shutdown(Cause.PIPE) if target is Target.OUT else None
     printer.on_hangup = lambda: router.shutdown(Cause.HUP)
-    at_wind_down(lambda deadline: _close(printer, deadline))
+    return at_wind_down(lambda deadline: _close(printer, deadline))
 
 
 def _close(printer: Printer, deadline: float) -> None:
     import time
 
-    printer.close(max(0.0, deadline - time.monotonic()))
+    # A moment beyond the deadline, so that what cannot be written in time is ended by the watchdog, which says so.
+    printer.close(max(0.0, deadline - time.monotonic()) + 1)
 
 
 class _Countdown:

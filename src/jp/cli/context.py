@@ -1,9 +1,14 @@
 """What a command is given: the channels, the environment, and the workspace, store and configuration on first use."""
 
+import os
+
+from jp.errors import JpError
+from jp.interrupt.checkpoint import checkpoint
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from jp.config.load import Config, Layer
     from jp.interrupt.router import Router
@@ -13,10 +18,29 @@ if TYPE_CHECKING:
     from jp.terminal.promptability import Promptability
 
 
+_FLUSH_STEP_SECS = 0.1
+
+
+class MissingDirectoryError(JpError):
+    """The current directory does not exist any more."""
+
+    code = "missing_directory"
+
+
 class Context:
     """One run of one command. Built by the shell; commands read it, nothing below `cli` sees it."""
 
-    __slots__ = ("_store", "_workspace", "args", "argv", "cwd", "environ", "printer", "promptability", "router")
+    __slots__ = (
+        "_store",
+        "_wind_down",
+        "_workspace",
+        "args",
+        "argv",
+        "environ",
+        "printer",
+        "promptability",
+        "router",
+    )
 
     def __init__(
         self,
@@ -24,20 +48,37 @@ class Context:
         args: "argparse.Namespace",
         argv: "Sequence[str]",
         environ: "Mapping[str, str]",
-        cwd: str,
         printer: "Printer",
         promptability: "Promptability",
         router: "Router",
+        wind_down: "Callable[[], None]",
     ) -> None:
         self.args = args
         self.argv = argv
         self.environ = environ
-        self.cwd = cwd
         self.printer = printer
         self.promptability = promptability
         self.router = router
+        self._wind_down = wind_down
         self._workspace: Workspace | None = None
         self._store: Store | None = None
+
+    def close(self) -> None:
+        """The command is over: write what is queued, however long that takes (a press still ends it)."""
+        while not self.printer.flush(_FLUSH_STEP_SECS):
+            checkpoint()
+        self.printer.close(0)
+        self._wind_down()
+
+    @property
+    def cwd(self) -> str:
+        """The current directory; raises MissingDirectoryError."""
+        try:
+            return os.getcwd()
+        except OSError as error:
+            raise MissingDirectoryError(
+                "the current directory does not exist any more", hints=["`cd` somewhere else and try again"]
+            ) from error
 
     @property
     def command_line(self) -> str:
@@ -88,7 +129,5 @@ class Context:
 
 def user_config_dir(environ: "Mapping[str, str]") -> str:
     """`$XDG_CONFIG_HOME/jp`, `~/.config/jp` by default."""
-    import os.path
-
     base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".config")
     return os.path.join(base, "jp")

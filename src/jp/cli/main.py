@@ -55,9 +55,8 @@ def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") ->
 
 def _close(context: "Context", status: int) -> int:
     """Write what is still queued; a full disk under stdout is a failure that is said."""
-    printer = context.printer
-    printer.close(None)
-    error = printer.out_error
+    context.close()
+    error = context.printer.out_error
     if error is not None and status in (DONE, USAGE):
         _write(2, f"jp: cannot write to stdout: {error.strerror or error}\n")
         return FAILED
