@@ -8,7 +8,7 @@ follow can make it anything else; every other kind of line is taken whole.
 from __future__ import annotations
 
 from jp.render import lines
-from jp.render.code import CodeBlock
+from jp.render.code import CodeBlock, Effort
 from jp.render.grid import Grid
 from jp.render.inline import Inline
 from jp.render.page import Page, Prefix
@@ -56,6 +56,7 @@ class Blocks:
         self._row = ""  # a line that is the head of a table if the next one says so
         self._grid: Grid | None = None
         self._code: CodeBlock | None = None
+        self._effort = Effort()
         self._html: lines.Html | None = None
         self._blanks = 0  # inside indented code
         self._last = ""  # the kind of the block before
@@ -379,7 +380,7 @@ class Blocks:
         assert match is not None
         marks, info = (match[1], match[2]) if match[1] else (match[3], match[4])
         self._leaf = "fence"
-        self._code = CodeBlock(self._page, marks, info.strip(), spot.indent)
+        self._code = CodeBlock(self._page, self._effort, marks, info.strip(), spot.indent)
 
     def _code_line(self, content: str) -> None:
         assert self._code is not None

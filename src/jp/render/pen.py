@@ -86,7 +86,7 @@ class Palette:
         if not self._style.colour:
             return _WITHOUT_COLOUR[role]
         if self._colours is None:
-            from jp.render.highlight import Theme
+            from jp.render.theme import Theme
 
             theme = Theme(self._style.theme, truecolor=self._style.truecolor)
             self._colours = {flag: theme.colour(token) for flag, token in _ROLES}
