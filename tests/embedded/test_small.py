@@ -74,11 +74,20 @@ def test_a_missing_model_says_how_to_get_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "wanted", "expected"),
-    [(1, None, (1, 1)), (2, None, (1, 2)), (8, None, (7, 8)), (8, 3, (3, 3)), (2, 0, (1, 1))],
+    ("count", "load", "wanted", "expected"),
+    [
+        (1, 0.0, None, (1, 1)),
+        (2, 0.3, None, (1, 2)),
+        (2, 1.0, None, (1, 1)),
+        (2, 6.0, None, (1, 1)),
+        (8, 0.0, None, (7, 8)),
+        (8, 2.6, None, (5, 5)),
+        (8, 5.0, 3, (3, 3)),
+        (2, 0.0, 0, (1, 1)),
+    ],
 )
-def test_one_core_is_left_to_the_rest(count: int, wanted: int | None, expected: tuple[int, int]) -> None:
-    assert cores.threads(count, wanted) == expected
+def test_every_thread_has_a_core(count: int, load: float, wanted: int | None, expected: tuple[int, int]) -> None:
+    assert cores.threads(count, load, wanted) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,6 +99,7 @@ def test_a_containers_quota_counts_in_whole_cores(text: str, expected: int | Non
 
 def test_there_is_a_core() -> None:
     assert 1 <= cores.available() <= (os.cpu_count() or 1)
+    assert cores.load() >= 0
 
 
 # --- slots

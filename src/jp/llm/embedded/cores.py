@@ -1,9 +1,12 @@
 """How many threads the model may have.
 
-The runtime's threads wait for each other in spin barriers. With one more runnable thread than cores, every token
-waits for the scheduler: measured on two cores beside one busy process, two threads made a tenth of the tokens that
-one made. So generation leaves one core to the rest of the machine. Reading the prompt has few barriers for much work
-and takes all.
+The runtime's threads wait for each other in spin barriers, so a thread without a core of its own holds up all
+others. Measured on two cores: beside one busy process, two threads made a tenth of the tokens that one made; beside
+six, reading a prompt with two threads took five times as long as with one. On the idle machine reading with both is
+twice as fast.
+
+So: as many as there are idle cores when it starts, one core left to the rest while it generates (a terminal, a
+browser and JP itself want to run), and never fewer than one.
 """
 
 import os
@@ -17,11 +20,20 @@ class Threads(NamedTuple):
     read: int
 
 
-def threads(cores: int, wanted: int | None = None) -> Threads:
-    """The threads for a machine with `cores`, or `wanted` for both."""
+def threads(cores: int, load: float, wanted: int | None = None) -> Threads:
+    """The threads for `cores` of which `load` are busy; or `wanted` for both; pure."""
     if wanted is not None:
         return Threads(max(1, wanted), max(1, wanted))
-    return Threads(max(1, cores - 1), max(1, cores))
+    busy = round(load)
+    return Threads(max(1, cores - max(1, busy)), max(1, cores - busy))
+
+
+def load() -> float:
+    """How many cores were busy in the last minute; 0 where the system does not say."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return 0.0
 
 
 def available() -> int:

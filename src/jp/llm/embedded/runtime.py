@@ -280,7 +280,7 @@ def _settings(
     """The first line of the child's stdin."""
     import json
 
-    count = cores.threads(cores.available(), options.threads)
+    count = cores.threads(cores.available(), cores.load(), options.threads)
     slot = slots.file_name(options.conversation) if options.conversation else None
     return (
         json.dumps(
