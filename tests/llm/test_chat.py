@@ -55,6 +55,7 @@ def test_sampling() -> None:
         "stop": ["x"],
         "seed": 1,
     }
+    assert "stream_options" not in body(Generic, other={"stream_options": None})
     assert body(OpenAi, max_tokens=5)["max_completion_tokens"] == 5
     assert body(LlamaCpp, top_k=3)["top_k"] == 3
 
@@ -228,6 +229,9 @@ def test_openrouter_marks_what_may_be_cached() -> None:
         {"type": "text", "text": "b", "cache_control": {"type": "ephemeral"}},
     ]
     assert "cache_control" not in json.dumps(body(OpenRouter, thread, model="openai/gpt-5"))
+    uncached = OpenRouter("http://h", "key")
+    uncached.cache = False
+    assert "cache_control" not in json.dumps(uncached.system(["a"], "anthropic/claude"))
 
 
 ENCRYPTED = {"type": "reasoning.encrypted", "data": "xyz", "id": "rs_1", "index": 0}

@@ -171,6 +171,7 @@ def test_events_of_no_consequence() -> None:
     [
         (b'data: {"error":{"code":429,"message":"slow down"}}\n\n', e.RateLimited, "slow down"),
         (b'data: {"error":{"message":"boom"}}\n\n', e.ProviderError, "boom"),
+        (b'data: {"object":"error","message":"boom","code":400}\n\n', e.HttpError, "boom"),
         (b'data: {"error":"boom"}\n\n', e.ProviderError, "boom"),
         (b'event: error\ndata: {"message":"boom"}\n\n', e.ProviderError, "boom"),
         (b'data: {"choices":[{"error":{"code":502,"message":"boom"},"delta":{}}]}\n\n', e.HttpError, "boom"),
@@ -283,6 +284,27 @@ def test_any_bytes_end_in_an_error_that_says_something(start: bytes, more: bytes
         assert parser.finished
 
 
-def test_deep_nesting_is_no_crash() -> None:
-    _, parser = parse(b'data: {"error":' + b"[" * 100_000 + b"\n\n")
+@pytest.mark.parametrize("depth", [10, 300, 600, 900, 990, 5000, 100_000])
+@pytest.mark.parametrize(
+    "around",
+    [
+        b'{"error":%s}',
+        b'{"choices":[{"error":%s}]}',
+        b'{"choices":[{"delta":{"content":%s}}]}',
+        b'{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}}]}',
+        b'{"object":"error","message":%s}',
+    ],
+)
+def test_deep_nesting_is_no_crash(depth: int, around: bytes) -> None:
+    for opened, closed in ((b"[", b"]"), (b'{"error":', b"}")):
+        value = opened * depth + b"1" + closed * depth
+        for wire in (b"data: " + around % value + b"\n\n", around % value):
+            _, parser = parse(wire)
+            assert parser.error is not None
+            assert parser.error.message
+
+
+def test_tool_calls_without_end() -> None:
+    _, parser = parse(*(call(index, f"c{index}", "f", "{}") for index in range(1100)))
     assert isinstance(parser.error, e.BadResponse)
+    assert "more than 1000 tools" in parser.error.message

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jp.conversation.events import encode_line
 from jp.llm.collect import Collector, decoded_arguments, structured_value
@@ -132,10 +134,28 @@ def test_structured_answers(text: str, value: object) -> None:
         ("ls -la", {"input": "ls -la"}),
         ("null", {"input": "null"}),
         ("[" * 5000, {"input": "[" * 5000}),
+        ('{"a":' * 150 + "1" + "}" * 150, {"input": '{"a":' * 150 + "1" + "}" * 150}),
     ],
 )
 def test_arguments(text: str, arguments: object) -> None:
     assert decoded_arguments(text) == arguments
+
+
+DELTAS = st.one_of(
+    st.builds(Reasoning, st.text("ab", max_size=3)),
+    st.builds(Message, st.text("cd", max_size=3)),
+    st.builds(Reasoning, st.just(""), st.just({"sig": "x"})),
+    st.just(Keepalive()),
+)
+
+
+@given(st.lists(DELTAS, max_size=30), st.integers(0, 30))
+def test_no_text_is_lost_and_joining_changes_nothing(events: list[Event], at: int) -> None:
+    stored = collect(*events)
+    for kind, key in ((Reasoning, "reasoning"), (Message, "message")):
+        said = "".join(event.text for event in events if isinstance(event, kind))  # type: ignore[union-attr]
+        assert "".join(one.get(key, "") for one in stored) == said
+    assert collect(*joined(events[:at]), *joined(events[at:])) == stored
 
 
 def test_joined() -> None:

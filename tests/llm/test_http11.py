@@ -1,5 +1,6 @@
 """HTTP/1.1 responses from bytes cut anywhere."""
 
+import contextlib
 import gzip
 import zlib
 
@@ -70,6 +71,16 @@ def test_a_piece_of_a_chunk_is_given_out_at_once() -> None:
     decoder = ResponseDecoder()
     assert decoder.feed(CHUNKED + b"40\r\ndata: first half") == b"data: first half"
     assert decoder.feed(b" second") == b" second"
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", OK, CHUNKED, OK + b"Content-Encoding: gzip\r\n\r\n"]))
+def test_any_bytes_end_well_or_in_an_error(data: bytes, start: bytes) -> None:
+    decoder = ResponseDecoder()
+    with contextlib.suppress(BadResponse):
+        decoder.feed(start)
+        decoder.feed(data)
+        decoder.feed(data)
+    decoder.eof()
 
 
 def test_headers_have_lower_case_names() -> None:

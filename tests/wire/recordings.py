@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ class Case:
 
     def exchanges(self) -> list[Recording]:
         """The exchanges in order."""
-        return [_recording(one) for one in yaml.load_all(self.file.read_bytes(), _LOADER) if one]
+        return list(_exchanges(self.file))
 
     def snapshot(self) -> dict[str, Any]:
         """The conversation that the original stored."""
@@ -54,6 +55,11 @@ class Case:
         kinds = ("chat_response", "tool_call_request")
         events = [event for event in self.snapshot()["events"] if event["type"] in kinds]
         return [{key: value for key, value in event.items() if key != "timestamp"} for event in events]
+
+
+@cache
+def _exchanges(file: Path) -> tuple[Recording, ...]:
+    return tuple(_recording(one) for one in yaml.load_all(file.read_bytes(), _LOADER) if one)
 
 
 def cases(data_dir: Path, provider: str) -> Iterator[Case]:

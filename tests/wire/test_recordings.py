@@ -10,6 +10,8 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from jp.conversation.events import encode_line
 from jp.llm.chat import ChatProvider
@@ -156,3 +158,30 @@ def test_model_lists_hold_what_the_original_found(name: str, cls: type[ChatProvi
             "structured_output": model.structured_output,
             "knowledge_cutoff": model.knowledge_cutoff,
         } == {key: value for key, value in one.items() if key != "name"}, model.name
+
+
+MUTATIONS = st.lists(
+    st.tuples(st.integers(0, 10**6), st.integers(0, 40), st.binary(max_size=6)), min_size=1, max_size=5
+)
+
+
+@every_case
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(mutations=MUTATIONS)
+def test_damaged_answers_end_in_events_and_perhaps_an_error(
+    case: Case, mutations: list[tuple[int, int, bytes]]
+) -> None:
+    body = case.exchanges()[0].body
+    for place, gone, instead in mutations:
+        at = place % len(body)
+        body = body[:at] + instead + body[at + gone :]
+    parser = PROVIDERS[case.provider]("http://127.0.0.1:1").parser()
+    events = parser.feed(body[: len(body) // 2]) + parser.feed(body[len(body) // 2 :]) + parser.close()
+    collector = Collector()
+    for event in events:
+        for stored_event in collector.feed(event):
+            encode_line(stored_event)
+    for stored_event in collector.close():
+        encode_line(stored_event)
+    assert parser.finished or parser.error is not None
+    assert parser.error is None or parser.error.message

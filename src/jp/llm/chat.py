@@ -41,6 +41,8 @@ class ChatProvider:
     strict_tools: ClassVar[bool] = False
     wants_usage: ClassVar[bool] = True
     inline_thinking: ClassVar[bool] = False
+    cache: bool = True
+    """Whether the prompt may be marked for caching (`assistant.request.cache`), where that has to be asked for."""
     patience: float = 1.0
 
     def __init__(self, base_url: str, api_key: str | None = None, *, key_env: str | None = None) -> None:
@@ -81,6 +83,7 @@ class ChatProvider:
         if thread.schema is not None:
             options |= self.schema(thread.schema)
         options |= parameters.other
+        options = {key: value for key, value in options.items() if value is not None}  # `other` may take one back
         body = [b'{"model":' + encode(model) + b',"messages":[']
         for number, message in enumerate(self.messages(thread, model)):
             if number:

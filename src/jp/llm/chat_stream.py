@@ -30,6 +30,7 @@ from jp.llm.status import error_in_stream, not_json
 from jp.llm.thinking import InlineThinking
 
 MAX_COMMENT_BYTES = 1024 * 1024
+MAX_CALLS = 1000
 _FINISH = {
     "stop": "stop",
     "end_turn": "stop",
@@ -87,6 +88,17 @@ class _Chunk(Struct):
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
     error: Any = None
+    object: Any = None
+    message: Any = None
+    code: Any = None
+    type: Any = None
+
+    @property
+    def failure(self) -> Any:
+        """The error object, in either of the two shapes; None where there is none."""
+        if self.object == "error":
+            return {"message": self.message, "code": self.code, "type": self.type}
+        return self.error
 
 
 _decode_chunk = msgspec.json.Decoder(_Chunk).decode
@@ -105,7 +117,7 @@ class ChatParser:
         self._whole: list[bytes] | None = None  # a body that is no stream
         self._sniffed = b""
         self._seen = False
-        self._calls: list[int] = []
+        self._calls: dict[int, None] = {}
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that are complete with `data`."""
@@ -130,9 +142,11 @@ class ChatParser:
                 if self._over():
                     return out
         except BadResponse as error:
-            self.error = self._at(error.message)
+            self.error = self._at(f"{self.address}: {error.message}")
+        except RecursionError:
+            self.error = self._at(f"{self.address} sent an event that is nested too deeply")
         if self._sse.comment_bytes > MAX_COMMENT_BYTES:
-            self.error = self._at("the provider sends comments without end and no answer")
+            self.error = self._at(f"{self.address} sends comments without end and no answer")
         if not out and self._sse.comments:
             self._sse.comments = 0
             out.append(Keepalive())
@@ -143,12 +157,15 @@ class ChatParser:
         if self.error is not None or self.done:
             return []
         out: list[Event] = []
-        if self._whole is not None:
-            self._whole_body(b"".join(self._whole), out)
-            return out
-        for name, text in self._sse.end():
-            if self._complete_json(text):
-                self._one(name, text, out)
+        try:
+            if self._whole is not None:
+                self._whole_body(b"".join(self._whole), out)
+                return out
+            for name, text in self._sse.end():
+                if self._complete_json(text):
+                    self._one(name, text, out)
+        except RecursionError:
+            self.error = self._at(f"{self.address} sent an answer that is nested too deeply")
         self._end_text(out)
         if not self._over() and not self.finished:
             self.error = self.cut()
@@ -179,8 +196,8 @@ class ChatParser:
         chunk = self._decode(text)
         if chunk is None:
             return
-        if chunk.error is not None or name == "error":
-            self.error = error_in_stream(chunk.error or loads(text), address=self.address)
+        if chunk.failure is not None or name == "error":
+            self.error = error_in_stream(chunk.failure or loads(text), address=self.address)
             return
         for choice in chunk.choices or ():
             if choice.error is not None:
@@ -225,9 +242,13 @@ class ChatParser:
         index = call.index
         if index is None:  # some servers count by order alone: a new id or name is a new call
             new = bool(call.id or function.name) or not self._calls
-            index = (self._calls[-1] + 1 if self._calls else position) if new else self._calls[-1]
+            last = next(reversed(self._calls), position - 1)
+            index = last + 1 if new else last
         if index not in self._calls:
-            self._calls.append(index)
+            if len(self._calls) >= MAX_CALLS:
+                self.error = self._at(f"{self.address} asks for more than {MAX_CALLS} tools at once")
+                return
+            self._calls[index] = None
             name = function.name or ""
             out.append(ToolCallStart(index, call.id or f"call_{new_id()}", name))
         arguments = function.arguments
@@ -243,7 +264,7 @@ class ChatParser:
             return
         self._end_text(out)
         out += [ToolCallEnd(index) for index in sorted(self._calls)]
-        self._calls = []
+        self._calls = {}
         self.finished = True
         out.append(Finish(_FINISH.get(reason, "other")))
 
@@ -254,8 +275,8 @@ class ChatParser:
             truncated = "truncated" in str(error) and body.lstrip()[:1] == b"{"
             self.error = self.cut() if truncated else not_json(body, address=self.address)
             return
-        if chunk.error is not None:
-            self.error = error_in_stream(chunk.error, address=self.address)
+        if chunk.failure is not None:
+            self.error = error_in_stream(chunk.failure, address=self.address)
             return
         for choice in (chunk.choices or ())[:1]:
             if choice.message is not None:

@@ -27,6 +27,7 @@ from jp.llm.events import (
 from jp.llm.lenient import loads
 
 Stored = ChatResponse | ToolCallRequest
+MAX_DEPTH = 100
 
 
 class Collector:
@@ -186,6 +187,23 @@ def structured_value(text: str) -> Any:
 
 def _decoded(text: str) -> Any:
     try:
-        return msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return loads(text)
+        value = loads(text)
+    return None if _too_deep(value) else value
+
+
+def _too_deep(value: Any) -> bool:
+    """Whether a value is nested so deeply that those who walk it would run out of stack."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True

@@ -67,12 +67,13 @@ class Done(Struct, frozen=True):
 class Batch:
     """Events of one generation. It may still grow until it is taken."""
 
-    __slots__ = ("_events", "_lock", "_taken", "generation")
+    __slots__ = ("_compact_at", "_events", "_lock", "_taken", "generation")
 
     def __init__(self, generation: int, events: list[Event]) -> None:
         self.generation = generation
         self._events = events
         self._taken = False
+        self._compact_at = COMPACT_AT
         self._lock = threading.Lock()
 
     def take(self) -> list[Event]:
@@ -88,8 +89,9 @@ class Batch:
             if self._taken:
                 return False
             self._events += events
-            if len(self._events) > COMPACT_AT:
+            if len(self._events) > self._compact_at:
                 self._events = joined(self._events)
+                self._compact_at = max(COMPACT_AT, 2 * len(self._events))
             return True
 
 

@@ -19,6 +19,7 @@ from jp.llm.errors import (
 )
 
 MAX_SHOWN = 500
+MAX_DEPTH = 8
 
 
 def error_for_status(
@@ -117,16 +118,18 @@ def said_by(body: bytes) -> str:
     return _message_of(value)
 
 
-def _message_of(value: Any) -> str:
+def _message_of(value: Any, depth: int = 0) -> str:
     """The message in the shapes that providers use: a string, `error`, `message`, `detail`, nested."""
+    if depth > MAX_DEPTH:
+        return ""
     if isinstance(value, str):
         return _shorten(value)
     if isinstance(value, list):
-        return _message_of(value[0]) if value else ""
+        return _message_of(value[0], depth + 1) if value else ""
     if isinstance(value, dict):
         for key in ("error", "message", "detail", "msg"):
             if value.get(key):
-                inner = _message_of(value[key])
+                inner = _message_of(value[key], depth + 1)
                 raw = value.get("metadata")
                 if key == "message" and isinstance(raw, dict) and isinstance(raw.get("raw"), str):
                     inner = _shorten(f"{inner}: {said_by(raw['raw'].encode())}")

@@ -163,6 +163,8 @@ class OllamaParser:
                     break
         except BadResponse as error:
             self.error = BadResponse(f"{self.address}: {error.message}", address=self.address)
+        except RecursionError:
+            self.error = BadResponse(f"{self.address} sent a line that is nested too deeply", address=self.address)
         return out
 
     def close(self) -> list[Event]:

@@ -73,7 +73,7 @@ class OpenRouter(ChatProvider):
         if not parts:
             return None
         content: list[JSON] = [{"type": "text", "text": part} for part in parts]
-        if model.startswith(("anthropic/", "google/")):
+        if self.cache and model.startswith(("anthropic/", "google/")):
             content[-1]["cache_control"] = {"type": "ephemeral"}
         return {"role": "system", "content": content}
 
