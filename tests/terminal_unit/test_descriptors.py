@@ -428,3 +428,61 @@ def test_importing_it_is_cheap() -> None:
     assert not loaded & heavy
     assert "jp.terminal.sanitize" not in loaded
     assert len({name for name in loaded if not name.startswith("jp.")}) <= 16
+
+
+def test_a_reader_that_had_left_before_anybody_listened_is_told(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    os.close(read)
+    body = """
+time.sleep(0.1)
+closed = []
+printer.on_closed = closed.append
+until(lambda: closed)
+assert closed == [Target.OUT]
+done(7)
+"""
+    with Process(child(body), stdout=write) as process:
+        assert process.wait() == "exited 7", process.err
+
+
+def test_closing_twice_costs_nothing() -> None:
+    body = """
+printer.out("x\\n")
+assert printer.close(20)
+began = time.monotonic()
+for _ in range(20):
+    assert printer.close(20)
+    printer.out("y\\n")
+    printer.flush(20)
+    printer.note("z")
+assert time.monotonic() - began < 5
+os._exit(0)
+"""
+    with Process(child(body)) as process:
+        assert process.wait() == "exited 0", process.err
+        assert process.out == b"x\n"
+
+
+def test_a_backlog_of_small_pieces_costs_little_more_than_its_text(pipe: tuple[int, int]) -> None:
+    read, write = pipe
+    body = """
+import resource
+printer.out("x" * 200_000)
+printer.flush(0.05)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for number in range(400_000):
+    printer.out("four")
+    if number % 1000 == 0:
+        time.sleep(0.0005)
+printer.note("posted")
+until(lambda: not printer._worker.waiting)
+say(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+done()
+"""
+    with Process(child(body), stdout=write) as process:
+        os.close(write)
+        process.until(lambda p: p.err.count(b"\n") >= 2)
+        grown = int(process.err.split()[-1])
+        assert len(read_all(read)) == 200_000 + 1_600_000
+        assert process.wait() == "exited 0", process.err
+        assert grown < 40_000, "kilobytes; a piece each would be 80,000"

@@ -1,13 +1,19 @@
 """The status line, on buffers and a clock that the test moves."""
 
+import os
 import threading
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pyghostty import Terminal  # type: ignore[import-untyped]
 
 from jp.terminal.printer import Buffer, ChannelCaps, Format, Printer
-from jp.terminal.status import duration
+from jp.terminal.status import StatusHandle, duration
+from tests.support.process import Process
+from tests.support.terminal import Terminal as RealTerminal
+from tests.terminal_unit.children import child
 from tests.terminal_unit.clock import Clock
 
 BOTH, NONE = ChannelCaps(True, True), ChannelCaps(False, False)
@@ -28,6 +34,14 @@ class Stage:
         self.clock.now += seconds
         self.printer.tick()
         return self
+
+    @property
+    def contents(self) -> list[str]:
+        emulator = Terminal(self.columns, 12)
+        emulator.feed(self.printer.transcript.data.replace(b"\n", b"\r\n"))
+        lines = [line.rstrip() for line in emulator.contents().split("\n")]
+        emulator.close()
+        return lines
 
     @property
     def lines(self) -> list[str]:
@@ -322,3 +336,78 @@ def test_closing_takes_it_away_whoever_claims_it(stage: Stage) -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["out", "note", "chrome", "terminal", "claim", "end", "detail", "tick", "lend", "half", "flush"]
+        ),
+        st.integers(0, 3),
+    ),
+    max_size=30,
+)
+
+
+@pytest.mark.req("104-138", "104-143", "104-144")
+@settings(max_examples=60)
+@given(OPERATIONS)
+def test_whatever_happens_no_remnant_and_never_two_lines(operations: list[tuple[str, int]]) -> None:
+    stage = Stage(columns=50)
+    claims: list[StatusHandle] = []
+    expected: list[str] = []
+    for number, (operation, which) in enumerate(operations):
+        if operation in ("out", "note", "chrome", "terminal"):
+            getattr(stage.printer, operation)(f"line {number}\n")
+            expected.append(f"line {number}")
+        elif operation == "half":
+            stage.printer.out(f"line {number}")
+            stage.after(1)
+            stage.printer.out(" whole\n")
+            expected.append(f"line {number} whole")
+        elif operation == "lend":
+            with stage.printer.lend() as loan:
+                loan.write(f"ask {number}")
+                stage.after(which)
+                loan.write("\n")
+            expected.append(f"ask {number}")
+        elif operation == "claim":
+            claims.append(stage.printer.status(f"Claim {number}…", delay=which))
+        elif operation == "detail" and claims:
+            claims[which % len(claims)].detail(f"detail {number}")
+        elif operation == "end" and claims:
+            claims.pop(which % len(claims)).end()
+        elif operation == "tick":
+            stage.after(which / 2)
+        elif operation == "flush":
+            assert stage.printer.flush(1)
+        shown = [line for line in stage.contents if line]
+        text = [line for line in shown if "⏱" not in line]
+        assert text == expected
+        assert shown[: len(text)] == text, "the status line is below everything"
+        assert len(shown) - len(text) <= (1 if claims else 0)
+    stage.printer.close(1)
+    assert [line for line in stage.contents if line] == expected
+
+
+@pytest.mark.req("104-142")
+def test_ending_it_waits_for_no_worker() -> None:
+    read, write = os.pipe()
+    body = """
+printer.out("x" * 1_000_000)
+status = printer.status("Waiting…")
+began = time.monotonic()
+for number in range(1000):
+    status.detail(str(number))
+status.end()
+assert time.monotonic() - began < 5
+os._exit(0)
+"""
+    with Process(child(body), stdout=write) as process:
+        assert process.wait() == "exited 0", process.err
+    stopped = 'time.sleep(0.1)\nprinter.out("y" * 1_000_000)\n'
+    with RealTerminal(child(stopped + body)) as terminal:
+        assert terminal.process.wait(30) == 0
+        terminal.status = "exited 0"
+    os.close(read)
+    os.close(write)

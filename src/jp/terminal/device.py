@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PIECE = 65536  # characters: nothing bigger is filtered, encoded or joined in one call
 ROUND = 262144  # bytes written before other devices and messages get their turn
 RETRY_SECS = 0.005  # a terminal may poll as writable and still refuse
+BACKLOG = 256  # entries: from here on small neighbours are joined, or a pipe nobody reads costs far more than its text
+SMALL = 1024
 
 
 class Entry:
@@ -90,7 +92,9 @@ class Device:
             return
         queue = self.urgent if urgent else self.queue
         before = len(queue)
-        if len(entry.text) <= PIECE:
+        if before > BACKLOG and _joins(queue[-1], entry):
+            queue[-1].text += entry.text
+        elif len(entry.text) <= PIECE:
             queue.append(entry)
         else:
             for start in range(0, len(entry.text), PIECE):
@@ -129,7 +133,7 @@ class Device:
             self.held -= 1
             return False
         while self.urgent:
-            self._gather(self.urgent)
+            self._gather(self.urgent)  # before the hold ends: it is the prompt's, not part of our line
         self.held = 0
         self._pending.extend(self._parked)
         self._parked = []
@@ -140,26 +144,30 @@ class Device:
         """Whether nothing is left to write, held back or not."""
         return self.dead or not (self._pending or self._parked or self.urgent or self.queue or self._pace)
 
+    def wrote(self, mark: int) -> bool:
+        """Whether what had been accepted when `accepted` was `mark` is out, or will never be."""
+        return self.dead or (self.done >= mark and not self.half_out and not self.urgent)
+
     @property
-    def pending(self) -> bool:
-        """Whether bytes are half way out."""
-        return bool(self._pending or self._parked or self.urgent)
+    def half_out(self) -> bool:
+        """Whether bytes are on their way, or were when a lend began."""
+        return bool(self._pending or self._parked)
 
     def starts_now(self, now: float) -> bool:
         """Whether `advance` would put new text on the device now."""
         if self.dead or (self.blocked and not self.ready):
             return False
-        if self._pending or self.urgent:
+        if self._pending:
             return True
         if self.held:
-            return False
+            return bool(self.urgent)
         return self._pace.due <= now if self._pace else bool(self.queue)
 
     def next_due(self, now: float) -> float | None:
         """When there is something to do here though nobody posts and nothing polls as ready, in clock seconds."""
         if self.dead:
             return None
-        if self._pending or self.urgent:
+        if self._pending or (self.held and self.urgent):
             return self.retry_at if self.blocked else now
         if self.held or not (self.queue or self._pace):
             return None
@@ -206,10 +214,10 @@ class Device:
     def _fill(self, now: float) -> bool:
         """Turn queued entries into pending bytes; whether there are any now."""
         while not self._pending:
-            if self.urgent:
+            if self.held:
+                if not self.urgent:
+                    return False
                 self._gather(self.urgent)
-            elif self.held:
-                return False
             elif self._pace:
                 if self._pace.due > now:
                     return False
@@ -258,6 +266,16 @@ class Device:
                 text = "\n" + text
             self.line.feed(text)
         self._pending.append((target, memoryview(encode(text, self.sink.terminal))))
+
+
+def _joins(last: Entry, entry: Entry) -> bool:
+    return (
+        last.target is entry.target
+        and not entry.fresh
+        and last.delay == entry.delay == 0.0
+        and len(last.text) < SMALL
+        and len(entry.text) < SMALL
+    )
 
 
 def encode(text: str, terminal: bool) -> bytes:

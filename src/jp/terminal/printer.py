@@ -260,10 +260,12 @@ class Printer:
             with self._turn:  # another thread may be carrying it out at this moment
                 return gate.wait(0)
         end = None if timeout is None else time.monotonic() + timeout
-        while not gate.wait(_STEP_SECS if end is None else min(_STEP_SECS, end - time.monotonic())):
-            if self._worker.ended or (end is not None and time.monotonic() >= end):
+        while not self._worker.ended:
+            if gate.wait(_STEP_SECS if end is None else min(_STEP_SECS, end - time.monotonic())):
+                return True
+            if end is not None and time.monotonic() >= end:
                 return False
-        return True
+        return gate.wait(0)
 
     def lend(self) -> "Loan":
         """The terminal for a prompt or an editor: a context manager.
@@ -292,6 +294,8 @@ class Printer:
 
     def close(self, timeout: float | None) -> bool:
         """Take the status line away, write what is queued within `timeout` seconds, and end the worker."""
+        if self._worker.ended:
+            return True
         status = self._worker.status
         if status is not None:
             self._post(lambda: status.close(self._clock()))
@@ -312,13 +316,14 @@ class Printer:
         return self._worker.fault
 
     @property
-    def on_closed(self) -> "Callable[[Target], None]":
+    def on_closed(self) -> "Callable[[Target], None] | None":
         """Called on the worker when the reader of stdout is gone."""
         return self._worker.on_closed
 
     @on_closed.setter
-    def on_closed(self, fn: "Callable[[Target], None]") -> None:
+    def on_closed(self, fn: "Callable[[Target], None] | None") -> None:
         self._worker.on_closed = fn
+        self._post(self._worker.tell)
 
     @property
     def on_hangup(self) -> "Callable[[], None] | None":
@@ -328,6 +333,7 @@ class Printer:
     @on_hangup.setter
     def on_hangup(self, fn: "Callable[[], None] | None") -> None:
         self._worker.on_hangup = fn
+        self._post(self._worker.tell)
 
     @property
     def max_latency(self) -> float | None:

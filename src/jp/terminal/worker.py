@@ -69,8 +69,9 @@ class Worker:
         self._waiter: Waiter | None = None
         self.status: StatusLine | None = None
         self.max_latency: float | None = None
-        self.on_closed: Callable[[Target], None] = lambda _: None
+        self.on_closed: Callable[[Target], None] | None = None
         self.on_hangup: Callable[[], None] | None = None
+        self._news = ""  # "closed" or "hangup", until somebody who listens was told
         self.out_error: OSError | None = None
         self.fault: BaseException | None = None
 
@@ -102,7 +103,8 @@ class Worker:
         if delay > 0 and self.max_latency is not None:
             device.typed_by = self._clock() + self.max_latency
             delay = delay if self.max_latency > 0 else 0.0
-        device.push(Entry(target, text, fresh, delay), urgent=target is Target.TTY and device.held > 0)
+        lent = target is Target.TTY and (device.held or any(lend[0] is device for lend in self._lends))
+        device.push(Entry(target, text, fresh, delay), urgent=bool(lent))
 
     def flush(self, gate: Gate) -> None:
         """Open `gate` when all that was posted before is written."""
@@ -125,18 +127,30 @@ class Worker:
         if device is None:
             return
         waiting = [lend for lend in self._lends if lend[3] is not gate]
-        if len(waiting) < len(self._lends):
+        if len(waiting) < len(self._lends):  # it never began: its drawing is text like any other
             self._lends = waiting
+            if not device.held:
+                while device.urgent:
+                    device.push(device.urgent.popleft())
             return
         self._advance(device, self._clock())
-        half_written = device.pending
-        if device.release() and device.line.is_open and not half_written:
+        half_out = device.half_out
+        if device.release() and device.line.is_open and not half_out:
             device.push_raw(device.targets[0], device.line.again().encode("utf-8", "replace"))
 
     def touch_status(self) -> None:
         """A claim on the status line has changed."""
         if self.status is not None:
             self.status.changed(self._clock())
+
+    def tell(self) -> None:
+        """Tell whoever listens that stdout has lost its reader; it may have happened before anybody listened."""
+        if self._news == "hangup" and self.on_hangup is not None:
+            self._news = ""
+            self.on_hangup()
+        elif self._news and self.on_closed is not None:
+            self._news = ""
+            self.on_closed(Target.OUT)
 
     def nothing(self) -> None:
         """Just look around (the window changed)."""
@@ -183,9 +197,9 @@ class Worker:
                 self.fault = error
                 faults += 1
                 if faults > _FAULTS:
-                    self._give_up()
                     break
-        self.ended = True
+        self.ended = True  # first this: whoever posts from now on does not wait
+        self._give_up()
 
     def _take_inbox(self) -> None:
         inbox = self._inbox
@@ -241,14 +255,13 @@ class Worker:
         device.kill()
         if Target.OUT not in device.targets:
             return
-        if error.errno in _READER_LEFT:
-            self.on_closed(Target.OUT)
-        elif device.sink.terminal and self.on_hangup is not None:
-            self.on_hangup()
-        elif device.sink.terminal:
-            self.on_closed(Target.OUT)
+        if device.sink.terminal:
+            self._news = "hangup"
+        elif error.errno in _READER_LEFT:
+            self._news = "closed"
         else:
             self.out_error = error
+        self.tell()
 
     def _settle(self, now: float) -> None:
         """Answer whoever waits for what has been written."""
@@ -256,7 +269,7 @@ class Worker:
             waiting = []
             for lend in self._lends:
                 device, mark, deadline, _ = lend
-                if device.done >= mark or device.dead or now >= deadline:
+                if device.wrote(mark) or now >= deadline:
                     self._begin_loan(lend)
                 else:
                     waiting.append(lend)
@@ -264,7 +277,7 @@ class Worker:
         if self._flushes:
             left = []
             for marks, gate in self._flushes:
-                if all(device.dead or (device.done >= mark and not device.pending) for device, mark in marks):
+                if all(device.wrote(mark) for device, mark in marks):
                     gate.open()
                 else:
                     left.append((marks, gate))
@@ -275,7 +288,7 @@ class Worker:
         now = self._clock()
         if self.status is not None:
             self._guard(self.status.clear, now)
-        if not device.pending and not device.held:
+        if not device.half_out and not device.held:
             target = device.targets[0]
             reset = b"\x1b[0m" if device.line.style else b""
             device.push_raw(target, reset + (b"\n" if device.line.is_open else b""))
@@ -284,12 +297,14 @@ class Worker:
         gate.open()
 
     def _give_up(self) -> None:
+        """Nobody waits for a worker that has ended."""
         for device in self._devices:
             device.kill()
-        for _, gate in self._flushes:
-            gate.open()
-        for lend in self._lends:
-            lend[3].open()
+        try:
+            self._take_inbox()
+        except Exception as error:
+            self.fault = error
+        self._settle(self._clock())
 
 
 def urgent_line(text: str, device: Device, *, repaint: bool) -> bytes:
