@@ -7,42 +7,19 @@ follow can make it anything else; every other kind of line is taken whole.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from jp.render import lines
 from jp.render.code import CodeBlock, Effort
 from jp.render.grid import Grid
 from jp.render.inline import Inline
-from jp.render.page import Page, Prefix
-from jp.render.pen import BOLD, CODE, HEADING, MARKER, MUTED
+from jp.render.pen import BOLD, CODE, HEADING, MUTED
+from jp.render.place import Container, Spot, begun, matched, skip
 
-MAX_DEPTH = 40  # containers in containers; deeper markers are text
+if TYPE_CHECKING:
+    from jp.render.page import Page
+
 _SPACED = frozenset({"heading", "rule", "fence", "code", "html", "table"})  # set apart even where the source does not
-
-
-class Container:
-    """A quote, or a list item when `indent` is not 0: the columns that its lines are indented by."""
-
-    __slots__ = ("empty", "fresh", "indent", "kind", "number", "prefix")
-
-    def __init__(self, kind: str, indent: int, number: int, prefix: Prefix) -> None:
-        self.kind = kind  # `>`, or the character that marks the items of this list
-        self.indent = indent
-        self.number = number
-        self.prefix = prefix
-        self.fresh = True  # no block was begun in it
-        self.empty = False  # an item that a blank line came into before anything else
-
-
-class Spot:
-    """Where a line belongs: `matched` containers stay, `opened` begin, and `kind` of block has its text at `at`."""
-
-    __slots__ = ("at", "indent", "kind", "matched", "opened")
-
-    def __init__(self, matched: int, at: int) -> None:
-        self.matched = matched
-        self.at = at
-        self.indent = 0
-        self.opened: list[Container] = []
-        self.kind = "paragraph"
 
 
 class Blocks:
@@ -65,7 +42,7 @@ class Blocks:
     @property
     def whole_lines(self) -> bool:
         """Whether a line that is not complete is not worth a look."""
-        return self._leaf in ("fence", "html", "code")
+        return self._leaf in ("fence", "html")
 
     def line(self, text: str) -> None:
         """Take a complete line, without its end."""
@@ -79,7 +56,7 @@ class Blocks:
         if spot.kind == "continuation":
             self.text(lines.unexpanded(source, text, spot.at) + "\n")
             return
-        if spot.kind == self._leaf and spot.kind in ("fence", "html", "table"):
+        if spot.continues:
             self._continue(spot, content)
             return
         if spot.kind == "delimiter":
@@ -112,8 +89,8 @@ class Blocks:
     # Where a line belongs
 
     def _locate(self, text: str, *, complete: bool) -> Spot | None:
-        spot = self._match(text)
-        start = _skip(text, spot.at)
+        spot = matched(text, self._containers)
+        start = skip(text, spot.at)
         everything = spot.matched == len(self._containers)
         if start == len(text):
             if not complete:
@@ -121,7 +98,7 @@ class Blocks:
             spot.kind = "blank"
             return spot
         if everything and self._leaf in ("fence", "html"):
-            spot.kind = self._leaf
+            spot.kind, spot.continues = self._leaf, True
             return spot if complete else None
         if self._leaf == "row":
             rest = text[start:]
@@ -132,114 +109,12 @@ class Blocks:
                 return None
             self._release_row()
         if everything and self._leaf == "table" and text[start] == "|" and start - spot.at < 4:
-            spot.kind = "table"
+            spot.kind, spot.continues = "table", True
             return spot if complete else None
-        return self._open(text, spot, complete=complete)
-
-    def _match(self, text: str) -> Spot:
-        """The containers that the line continues."""
-        at = 0
-        matched = 0
-        for container in self._containers:
-            start = _skip(text, at)
-            if container.kind == ">":
-                if start - at > 3 or text[start : start + 1] != ">":
-                    break
-                at = start + (2 if text[start + 1 : start + 2] == " " else 1)
-            elif start < len(text):
-                if start - at < container.indent or container.empty:
-                    break
-                at += container.indent
-            matched += 1
-        return Spot(matched, at)
-
-    def _open(self, text: str, spot: Spot, *, complete: bool) -> Spot | None:
-        """The containers that the line begins, and the kind of block inside them."""
-        paragraph = self._leaf == "paragraph"
-        everything = spot.matched == len(self._containers)
-        while True:
-            start = _skip(text, spot.at)
-            spot.indent = start - spot.at
-            inside = paragraph and everything and not spot.opened
-            if start == len(text):
-                spot.kind = "empty"
-                return spot if complete else None
-            if spot.indent >= 4:
-                if paragraph and not spot.opened:
-                    return self._continued(spot, start)
-                spot.kind = "code"
-                return spot if complete else None
-            rest = text[start:]
-            kind = lines.leaf(rest, complete=complete, in_paragraph=inside)
-            if kind is None:
-                return None
-            if kind == "paragraph" and spot.matched + len(spot.opened) < MAX_DEPTH:
-                if not complete and lines.is_bare_marker(rest):
-                    return None
-                opened = self._container(text, start, spot, interrupts=inside)
-                if opened is not None:
-                    spot.opened.append(opened)
-                    continue
-            if kind == "paragraph" and paragraph and not spot.opened:
-                return self._continued(spot, start)
-            spot.at = start
-            spot.kind = kind
-            if spot.opened and spot.opened[-1].indent and rest[0] == "[" and kind == "paragraph":
-                return self._task(text, spot, complete=complete)
-            return spot
-
-    def _continued(self, spot: Spot, at: int) -> Spot:
-        """The line is more text of the open paragraph, also where it lacks the marks of its containers."""
-        spot.matched = len(self._containers)
-        spot.kind = "continuation"
-        spot.at = at
-        return spot
-
-    def _container(self, text: str, start: int, spot: Spot, *, interrupts: bool) -> Container | None:
-        """The container whose marker is at `start`; moves the spot behind it."""
-        if text[start] == ">":
-            spot.at = start + (2 if text[start + 1 : start + 2] == " " else 1)
-            return Container(">", 0, 0, Prefix("│ "))
-        match = lines.BULLET.match(text, start) or lines.ORDERED.match(text, start)
-        if match is None:
-            return None
-        bullet = match.re is lines.BULLET
-        mark = match[1] if bullet else match[1] + match[2]
-        spaces = len(match[match.re.groups])
-        empty = match.end() == len(text)
-        if interrupts and (empty or not (bullet or int(match[1]) == 1)):
-            return None
-        if empty or spaces > 4:
-            spaces = 1
-        indent = start - spot.at + len(mark) + spaces
-        spot.at = min(start + len(mark) + spaces, len(text))
-        kind = mark[-1]
-        number = 0 if bullet else self._number(kind, int(match[1]), spot)
-        shown = "• " if bullet else f"{number}{kind} "
-        return Container(kind, indent, number, Prefix(" " * len(shown), MARKER, shown))
-
-    def _number(self, kind: str, written: int, spot: Spot) -> int:
-        """Items are counted from the number of the first one of their list."""
-        level = spot.matched + len(spot.opened)
-        if not spot.opened and level < len(self._containers):
-            before = self._containers[level]
-            if before.kind == kind:
-                return before.number + 1
-        return written
-
-    def _task(self, text: str, spot: Spot, *, complete: bool) -> Spot | None:
-        rest = text[spot.at :]
-        match = lines.TASK.match(rest)
-        if match is None:
-            return None if not complete and len(rest) < 4 else spot
-        if _skip(text, spot.at + 3) == len(text):
-            return spot if complete else None
-        item = spot.opened[-1]
-        box = "☐ " if match[1] == " " else "☑ "
-        numbered = item.prefix.first if item.number else ""
-        item.prefix = Prefix(" " * (len(numbered or "") + 2), MARKER, f"{numbered}{box}")
-        spot.at = _skip(text, spot.at + 3)
-        return spot
+        found = begun(text, spot, self._containers, paragraph=self._leaf == "paragraph", complete=complete)
+        if found is not None and everything and found.kind == self._leaf == "code":
+            found.continues = not found.opened
+        return found
 
     # Beginning and ending
 
@@ -293,6 +168,7 @@ class Blocks:
             self._grid = None
         self._code = None
         self._html = None
+        self._blank_seen = self._blank_seen or self._blanks > 0
         self._blanks = 0
         self._leaf = ""
 
@@ -333,7 +209,6 @@ class Blocks:
             self._html_line(content)
         elif spot.kind == "code":
             self._leaf = "code"
-            self._code = None
             self._indented(content)
         elif spot.kind == "row":
             self._row = content
@@ -344,6 +219,8 @@ class Blocks:
             self._code_line(content)
         elif spot.kind == "html":
             self._html_line(content)
+        elif spot.kind == "code":
+            self._indented(content)
         elif self._grid is not None:
             self._grid.add(lines.split_row(content))
 
@@ -398,11 +275,3 @@ class Blocks:
             self._page.blank()
         self._blanks = 0
         self._page.line([(content.rstrip().expandtabs(4), CODE, None)])
-
-
-def _skip(text: str, at: int) -> int:
-    """Where the spaces at `at` end; tabs are left only at the end of a line."""
-    end = len(text)
-    while at < end and text[at] in " \t":
-        at += 1
-    return at

@@ -14,28 +14,13 @@ import re
 from typing import TYPE_CHECKING
 
 from jp.render.emphasis import Delimiter, Openers
+from jp.render.ink import Break, Code, Ink, LinkEnd, LinkStart, Url
 from jp.render.links import Incomplete, destination, unescape
-from jp.render.pen import BOLD, CODE, ITALIC, LINK, STRIKE
-from jp.terminal.osc import percent
-from jp.terminal.sanitize import osc_text
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from jp.render.style import MarkdownStyle
-
-    class Surface(Protocol):
-        """What inline text is written on: a page, or a cell that is laid out later."""
-
-        @property
-        def style(self) -> MarkdownStyle: ...
-        def text(self, text: str, flags: int = 0, link: str | None = None) -> None: ...
-        def space(self, flags: int = 0, link: str | None = None) -> None: ...
-        def hard_break(self, mark: str = "") -> None: ...
-        def new_link(self) -> None: ...
+    from jp.render.ink import Node, Surface
 
 
-_TARGET_LIMIT = 2083  # terminals drop longer ones
 HOLD_LINES = 1  # how many line ends an opener survives
 
 PLAIN = re.compile(r"[^\\`*_\[\]<&~!\n:\x1b]+|:(?!//)|!(?!\[)")
@@ -53,60 +38,13 @@ _ANGLE = re.compile("[<>]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
-class LinkStart:
-    """A `[` or `![`; text unless `target` is set."""
-
-    __slots__ = ("deferred", "image", "index", "line", "shown", "target")
-
-    def __init__(self, image: bool, index: int, deferred: int, line: int) -> None:
-        self.image = image
-        self.index = index
-        self.deferred = deferred
-        self.line = line
-        self.target: str | None = None
-        self.shown = False  # its text is its target
-
-
-class LinkEnd:
-    __slots__ = ("start",)
-
-    def __init__(self, start: LinkStart) -> None:
-        self.start = start
-
-
-class Code:
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
-class Break:
-    """A line end; `mark` is what a hard break was written with, None for a soft one."""
-
-    __slots__ = ("mark",)
-
-    def __init__(self, mark: str | None) -> None:
-        self.mark = mark
-
-
-class Url:
-    __slots__ = ("target", "text")
-
-    def __init__(self, text: str, target: str) -> None:
-        self.text = text
-        self.target = target
-
-
-Node = str | Delimiter | LinkStart | LinkEnd | Code | Break | Url
-
-
 class Inline:
     """The text of one paragraph (heading, cell); `flags` is the style that lies under all of it."""
 
     def __init__(self, page: Surface, flags: int = 0) -> None:
         self._page = page
         self._flags = flags
+        self._ink = Ink(page, flags)
         self._nodes: list[Node] = []
         self._done = 0  # nodes already on the page
         self._openers = Openers()
@@ -122,8 +60,6 @@ class Inline:
         self._final = False
         self._last_runs: dict[int, int] | None = None  # of each length, where the last run of backticks is
         self._last = ""  # the last two characters scanned
-        self._bold = self._italic = self._strike = 0
-        self._links: list[LinkStart] = []  # open on the page, outermost first
 
     def feed(self, text: str) -> None:
         """Take text that ends in white space or where a line may break, so that no construct is cut inside."""
@@ -398,87 +334,13 @@ class Inline:
             limit = self._openers.stack[0].index
         if self._brackets:
             limit = min(limit, self._brackets[0].index)
+        write = self._ink.write
         for index in range(self._done, limit):
-            self._write(nodes[index])
+            write(nodes[index])
         self._done = limit
         if limit == len(nodes):
             nodes.clear()
             self._done = 0
-
-    def _write(self, node: Node) -> None:
-        page = self._page
-        if isinstance(node, str):
-            page.text(node, self._style(), self._link())
-        elif isinstance(node, Delimiter):
-            self._write_delimiter(node)
-        elif isinstance(node, Break):
-            self._write_break(node)
-        elif isinstance(node, Code):
-            text = node.text if page.style.colour else f"`{node.text}`"
-            page.text(text, self._style() | CODE, self._link())
-        elif isinstance(node, Url):
-            page.new_link()
-            link = self._link() if self._links else self._hyperlink(node.target)
-            page.text(node.text, self._style() | LINK, link)
-        elif isinstance(node, LinkStart):
-            self._write_link_start(node)
-        else:
-            self._write_link_end(node.start)
-
-    def _write_break(self, node: Break) -> None:
-        self._page.space(self._style(), self._link())
-        if node.mark is not None:
-            self._page.hard_break(node.mark)
-
-    def _style(self) -> int:
-        flags = self._flags
-        if self._bold:
-            flags |= BOLD
-        if self._italic:
-            flags |= ITALIC
-        if self._strike:
-            flags |= STRIKE
-        if self._links:
-            flags |= LINK
-        return flags
-
-    def _link(self) -> str | None:
-        return self._hyperlink(self._links[0].target) if self._links else None
-
-    def _write_delimiter(self, run: Delimiter) -> None:
-        for length in run.closes:
-            self._toggle(run.char, length, -1)
-        if run.count:
-            self._page.text(run.char * run.count, self._style(), self._link())
-        for length in run.opens:
-            self._toggle(run.char, length, 1)
-
-    def _toggle(self, char: str, length: int, by: int) -> None:
-        if char == "~":
-            self._strike += by
-        elif length == 2:
-            self._bold += by
-        else:
-            self._italic += by
-
-    def _hyperlink(self, target: str | None) -> str | None:
-        if target is None or not self._page.style.hyperlinks:
-            return None
-        target = percent(osc_text(target))
-        return target if 0 < len(target) <= _TARGET_LIMIT else None
-
-    def _write_link_start(self, start: LinkStart) -> None:
-        if start.target is None:
-            self._page.text("![" if start.image else "[", self._style(), self._link())
-            return
-        if not self._links:
-            self._page.new_link()
-        self._links.append(start)
-
-    def _write_link_end(self, start: LinkStart) -> None:
-        self._links.pop()
-        if start.target and not self._links and not start.shown and not self._page.style.hyperlinks:
-            self._page.text(f" ({osc_text(start.target)})", self._style())
 
 
 def _balance(url: str, tail: str) -> int:

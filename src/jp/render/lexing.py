@@ -3,7 +3,7 @@
 Lexing the block again at every line is quadratic, and lexing each line alone loses what spans lines. A `RegexLexer` is
 a stack of states, so its loop is run here with a stack that lives from line to line. That leaves constructs that a
 lexer matches with one expression over several lines (`/* … */` in many of them): for these, a lexer is asked once which
-pairs it takes as a whole, and such a pair that does not end on its line is carried over here.
+of these it takes as a whole, and one that does not end on its line is carried over here.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 
     from pygments.lexer import Lexer
 
-_HEREDOC_MARK = "<<"
-_HEREDOC = re.compile(r"<<-?\s*['\"]?\\?(\w+)")
-_PAIRS = tuple(
-    pair.split()
-    for pair in (
-        *("' '", '" "', "` `", "/* */", "<!-- -->", '""" """', "''' '''"),
-        *("{- -}", "(* *)", "--[[ ]]", "[[ ]]", "<# #>", "#| |#", "<<END END"),
-    )
+    Shape = tuple[re.Pattern[str], str, Any]
+
+_SHAPES = (  # how a construct begins, how it ends (with what its beginning caught), and one as it would be written
+    *(
+        (re.compile(re.escape(opening)), closing, f"{opening}\nx\n{closing}")
+        for opening, closing in (
+            *(("'", "'"), ('"', '"'), ("`", "`"), ("/*", "*/"), ("<!--", "-->"), ('"""', '"""'), ("'''", "'''")),
+            *(("{-", "-}"), ("(*", "*)"), ("--[[", "]]"), ("[[", "]]"), ("<#", "#>"), ("#|", "|#")),
+        )
+    ),
+    (re.compile(r"<<-?\s*['\"]?\\?(\w+)"), r"\1", "<<END\nx\nEND"),
+    (re.compile(r'r(#+)"'), r'"\1', 'r#"\nx\n"#'),
+    (re.compile(r'@"'), '"', '@"\nx\n"'),
 )
 _INSIDE = re.compile("str|comment|quot|dq|sq|heredoc|template|^interp$")  # names of states that are inside something
 _EMBEDDED = {"script-content": "javascript", "style-content": "css"}  # states of HTML
@@ -46,7 +51,7 @@ class Lines:
         self._has_states = isinstance(lexer, RegexLexer) and not isinstance(
             lexer, (ExtendedRegexLexer, DelegatingLexer)
         )
-        self._pairs: tuple[tuple[str, str, Any], ...] = ()
+        self._shapes: dict[str, list[Shape]] = {}
 
     def tokens(self, text: str) -> Iterator[tuple[Any, str]]:
         """The types and texts of a line, which has its line end."""
@@ -55,7 +60,7 @@ class Lines:
         if not self._states:
             # PHP is written without its opening tag in answers, and is no HTML then.
             php = ("root", "php") if self._lexer.name == "PHP" else ("root",)
-            self._pairs = _pairs(type(self._lexer), *php)
+            self._shapes = _shapes(type(self._lexer), *php)
             self._states = ["root"] if text.lstrip().startswith("<") else list(php)
         return self._stateful(text)
 
@@ -95,7 +100,7 @@ class Lines:
             if inner is not None:
                 yield from inner.tokens(text[at:])
                 return
-            if self._pairs and (opened := self._carried(text, at)) is not None:
+            if text[at] in self._shapes and (opened := self._carried(text, at)) is not None:
                 yield opened, text[at:]
                 return
             for match_rule, action, change in rules:
@@ -122,18 +127,17 @@ class Lines:
 
     def _carried(self, text: str, at: int) -> Any:
         """The type of a construct that begins here and does not end on this line."""
-        for opening, closing, token in self._pairs:
-            if not text.startswith(opening, at) or text.find(closing, at + len(opening)) >= 0:
+        for opening, closing, token in self._shapes[text[at]]:
+            match = opening.match(text, at)
+            if match is None:
+                continue
+            end = match.expand(closing) if match.re.groups else closing
+            if text.find(end, match.end()) >= 0:
                 continue
             if _INSIDE.search(self._states[-1]):
                 return None
-            if opening != _HEREDOC_MARK:
-                self._until = closing, token
-                return token
-            match = _HEREDOC.match(text, at)
-            if match is not None:
-                self._until = match[1], token
-                return token
+            self._until = end, token
+            return token
         return None
 
     def _embedded(self, text: str, at: int) -> Lines | None:
@@ -182,17 +186,17 @@ def _context(lexer: Lexer) -> Any:
 
 
 @lru_cache(maxsize=32)
-def _pairs(lexer: Any, *states: str) -> tuple[tuple[str, str, Any], ...]:
-    """The pairs that this lexer takes as one token over several lines, when it is in these states."""
-    found = []
-    for opening, closing in _PAIRS:
-        text = f"{opening}\nx\n{closing}"
-        # Not every lexer takes states.
-        lexed = lexer().get_tokens_unprocessed(text + "\n", *([states] if len(states) > 1 else []))
+def _shapes(lexer: Any, *states: str) -> dict[str, list[Shape]]:
+    """What this lexer takes as one token over several lines when it is in these states, by first character."""
+    from pygments.lexer import RegexLexer
+
+    found: dict[str, list[Shape]] = {}
+    for opening, closing, text in _SHAPES:
+        lexed = RegexLexer.get_tokens_unprocessed(lexer(), text + "\n", states)
         tokens = [(token, value) for _at, token, value in lexed if value]
         if tokens and tokens[0][1] == text and _is_text(tokens[0][0]):
-            found.append((opening[:2] if opening == "<<END" else opening, closing, tokens[0][0]))
-    return tuple(found)
+            found.setdefault(text[0], []).append((opening, closing, tokens[0][0]))
+    return found
 
 
 def _is_text(token: Any) -> bool:
