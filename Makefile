@@ -9,6 +9,9 @@ JOBS   ?= auto
 
 .PHONY: test try lint types contracts unit bench clean
 
+try: $(BIN)/.ready
+	@sh scripts/try $(BIN)
+
 $(BIN)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -31,6 +34,9 @@ contracts: $(BIN)/.ready
 
 unit: $(BIN)/.ready
 	$(BIN)/python -m pytest -n $(JOBS)
+
+bench: $(BIN)/.ready
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

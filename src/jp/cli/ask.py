@@ -158,13 +158,14 @@ class Query:
         turn = Turn(writer, self._screen(config), self._ctx.store.clock)
         self._begin(config, conversation, turn, text)
         with self._terminal():
-            connection = connect(choice, config, conversation.id, self._ctx)
+            remembered = conversation.id if conversation.persisted else None
+            connection = connect(choice, config, remembered, self._ctx)
             try:
                 thread = build(config.root, conversation.stream, attachments)
                 title = self._title(config, conversation, connection, text, turn.inbox)
                 error = turn.run(connection.model, thread, self._ctx.router)
                 if error is not None:
-                    raise connection.explain(error)
+                    raise error
                 if title is not None:
                     self._set_title(conversation, title, turn.inbox, text)
                 connection.keep()

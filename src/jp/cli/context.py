@@ -111,6 +111,9 @@ class Context:
         workspace: bool = True,
     ) -> "Config":
         """The configuration with the command line's `--cfg` and `flags` on top; raises ConfigError."""
+        from jp.cli.lean import import_msgspec
+
+        import_msgspec()
         from jp.config.load import Paths, load
 
         space = self.workspace if workspace else None

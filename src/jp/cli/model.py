@@ -83,10 +83,6 @@ class Connection:
         """Whether it is a process of ours."""
         return self._running is not None
 
-    def explain(self, error: JpError) -> JpError:
-        """What an error of the stream really means."""
-        return self._running.explain(error) if self._running is not None else error
-
     def keep(self) -> None:
         """Save what makes the next turn of this conversation start at once."""
         if self._running is not None:
@@ -124,7 +120,10 @@ def connect(choice: Choice, config: "Config", conversation_id: str | None, ctx: 
         key=provider.key_env,
     )
     parameters = config.root.assistant.model.parameters
-    return Connection(Model(provider, choice.id.name, parameters, policy, options_, ctx.environ), running)
+    model = Model(provider, choice.id.name, parameters, policy, options_, ctx.environ)
+    if running is not None:
+        model.explain = running.explain  # before it is decided whether to try again: a dead process is not asked twice
+    return Connection(model, running)
 
 
 def title_model(config: "Config", connection: Connection, ctx: "Context") -> "Model | None":

@@ -35,7 +35,7 @@ WAKE = "wake"
 class Model:
     """The model at the other end: who to ask, how, and how one answer is read."""
 
-    __slots__ = ("environ", "name", "options", "parameters", "policy", "provider")
+    __slots__ = ("environ", "explain", "name", "options", "parameters", "policy", "provider")
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class Model:
         options: Options,
         environ: "Mapping[str, str]",
     ) -> None:
+        self.explain: Callable[[JpError], JpError] = lambda error: error  # what an error of the stream really means
         self.provider = provider
         self.name = name
         self.parameters = parameters
@@ -108,7 +109,7 @@ class Turn:
                     self._step(m.Arrived(event.generation, delta))
             case Done(generation, error):
                 log.log(log.INFO, "turn", "stream ended", generation=generation, error=error and str(error))
-                self._step(m.Ended(generation, error))
+                self._step(m.Ended(generation, error and self._model.explain(error)))
             case Progress(_, stage):
                 self._screen.progress(stage)
             case m.RetryDue():

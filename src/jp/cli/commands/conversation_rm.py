@@ -18,6 +18,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.conversation import ids, targets
     from jp.errors import UsageError
     from jp.interrupt.checkpoint import checkpoint
+    from jp.llm.embedded import slots
 
     store = ctx.store
     wanted: dict[str, None] = {}
@@ -31,5 +32,6 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     for conversation_id in wanted:  # all are known before the first one goes
         checkpoint()
         store.remove(conversation_id)
+        slots.forget(ctx.environ, conversation_id)
         ctx.printer.note(f"deleted {ids.display(conversation_id)}")
     return 0

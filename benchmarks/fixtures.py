@@ -1,0 +1,59 @@
+"""What the benchmarks run against: a home of their own, a scripted server, a workspace that asks it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+
+CONFIG = """\
+[assistant.model]
+id = "llamacpp/test"
+
+[providers.llm.llamacpp]
+base_url = "{url}"
+
+[conversation.title.generate]
+auto = false
+"""
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The hermetic environment: byte code is cached, output buffered, no key, no proxy."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
+    return {**kept, "HOME": str(home), "JP_SESSION": "benchmark"}
+
+
+@contextmanager
+def server(*scripts: dict[str, object], log: Path | None = None) -> Iterator[str]:
+    """A scripted model server in a process of its own; yields its base URL."""
+    command = [sys.executable, "-m", "tests.wire.model_server"]
+    for script in scripts:
+        command += ["--script", json.dumps(script)]
+    if log is not None:
+        command += ["--log", str(log)]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = process.stdout.readline().strip()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+def workspace(root: Path, url: str) -> Path:
+    """A workspace whose model is the server at `url`."""
+    (root / ".jp").mkdir(parents=True)
+    (root / ".jp" / ".id").write_text("bench\n")
+    (root / ".jp" / "config.toml").write_text(CONFIG.format(url=url))
+    return root
+
+
+def data() -> Path | None:
+    """The real workspace, where it is."""
+    path = Path(os.environ.get("JP_TEST_DATA") or REPOSITORY.parent / "shared" / "data") / "workspace"
+    return path if path.is_dir() else None
