@@ -20,6 +20,7 @@ def decode(*chunks: bytes) -> list[tuple[str, str]]:
     [
         (b"data: one\n\ndata: two\n\n", [("message", "one"), ("message", "two")]),
         (b"data: one\r\n\r\ndata: two\r\n\r\n", [("message", "one"), ("message", "two")]),
+        (b"data: a\r\ndata: b\r\n\r\n", [("message", "a\nb")]),
         (b"data: one\r\rdata: two\r\r", [("message", "one"), ("message", "two")]),
         (b"data: one\r\n\ndata: two\n\r\n", [("message", "one"), ("message", "two")]),
         (b"\xef\xbb\xbfdata: bom\n\n", [("message", "bom")]),
@@ -42,6 +43,7 @@ def decode(*chunks: bytes) -> list[tuple[str, str]]:
 )
 def test_streams(stream: bytes, expected: list[tuple[str, str]]) -> None:
     assert decode(stream) == expected
+    assert decode(*(bytes([byte]) for byte in stream)) == expected
 
 
 FRAGMENTS = st.sampled_from(
