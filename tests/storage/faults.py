@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-CALLS = ("open", "write", "fsync", "replace", "close", "fchmod")
+CALLS = ("open", "write", "fsync", "replace", "close", "chmod")
+OTHERS = ("unlink", "rename", "ftruncate", "mkdir", "rmdir")
 
 
 class Died(BaseException):
@@ -27,7 +28,7 @@ def fail_at(call: str, k: int, *, dies: bool = False, error: int = errno.EIO) ->
     """While this lasts, the `k`-th call of `os.<call>` raises; with `dies` every later call of any of them, too."""
     fault = Fault()
     count = 0
-    real = {name: getattr(os, name) for name in (*CALLS, "unlink", "rename", "ftruncate", "mkdir")}
+    real = {name: getattr(os, name) for name in (*CALLS, *OTHERS)}
 
     def wrap(name: str) -> Any:
         def wrapped(*args: Any, **more: Any) -> Any:

@@ -18,10 +18,13 @@ from jp.storage.errors import (
     MissingHomeError,
     NoActiveConversationError,
     UnknownConversationError,
+    WriteError,
 )
+from jp.storage.files import is_temp
 from jp.storage.store import Store
 from jp.storage.workspace import Workspace
 from tests.storage.conftest import Clock, said, tree, turn
+from tests.storage.faults import Died, fail_at
 
 Make = Callable[..., Conversation]
 
@@ -81,6 +84,40 @@ def test_two_made_at_the_same_moment_are_two(store: Store) -> None:
     assert int(made[1].id) == int(made[0].id) + 1
 
 
+@pytest.mark.parametrize("dies", [False, True], ids=["error", "dies"])
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "rename", "mkdir"])
+def test_a_fault_while_one_is_made_leaves_it_whole_or_not_there(store: Store, call: str, dies: bool) -> None:
+    reached = 0
+    for k in range(1, 40):
+        before = store.ids()
+        made = None
+        with fail_at(call, k, dies=dies) as fault:
+            try:
+                made = store.create(title="x", base_config={"a": 1})
+            except (WriteError, Died):
+                pass
+        if made is not None:
+            assert made.lock
+            made.lock.release()
+        if not fault.fired:
+            break
+        reached += 1
+        again = Store(store.workspace, {}, store.clock)
+        new = [one for one in again.list() if one.id not in before]
+        assert len(new) <= 1
+        assert made is None or [one.id for one in new] == [made.id]
+        for one in new:
+            assert one.title == "x"
+            assert again.open(one.id).base_config == {"a": 1}
+        if not dies:
+            folders = [
+                folder for folder in (store.roots.durable, store.roots.projection) if os.path.isdir(folder or "")
+            ]
+            assert not [name for folder in folders for name in os.listdir(folder) if is_temp(name)]
+        assert again.problems == []
+    assert reached, f"{call} is never called"
+
+
 CREATE = """
 import os, sys
 sys.path[:0] = sys.argv[2:]
@@ -137,7 +174,7 @@ def test_the_newer_metadata_counts(store: Store, make: Make) -> None:
         }
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"null"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"null", b"[" * 100_000], ids=lambda one: one[:4])
 def test_unreadable_metadata_is_reported_and_kept(store: Store, make: Make, content: bytes) -> None:
     made = make("good")
     paths = [Path(folder, "metadata.json") for folder in made.place.existing]

@@ -346,9 +346,9 @@ def skipped(name: str) -> bool:
 def _sync(path: str) -> None:
     if os.path.islink(path) or not os.path.isfile(path):
         return
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(fd)
+        files.sync(fd)
     finally:
         os.close(fd)
 

@@ -7,7 +7,9 @@ temp in the same directory, write, fsync, rename, fsync of the directory.
 
 import os
 import stat
+import sys
 import time
+from io import FileIO
 
 from jp.storage.errors import UnreadableFileError, WriteError, reason_of
 
@@ -17,40 +19,51 @@ if TYPE_CHECKING:
 
     Piece = bytes | memoryview
 
+NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = 8 << 20
 _serial = 0
 
 
 def read(path: str) -> bytes:
     """The content of `path`. Raises `FileNotFoundError`, and `UnreadableFileError` for everything else."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise UnreadableFileError(path, reason_of(error)) from error
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise UnreadableFileError(path, "not a regular file")
-        with open(fd, "rb", buffering=0, closefd=False) as file:
+    with _opened(path) as file:
+        try:
             return file.readall()
-    except OSError as error:
-        raise UnreadableFileError(path, reason_of(error)) from error
-    finally:
-        os.close(fd)
+        except OSError as error:
+            raise UnreadableFileError(path, reason_of(error)) from error
 
 
 def chunks(path: str, size: int = 1 << 20) -> "Iterator[bytes]":
     """The content of `path` in pieces of at most `size` bytes. Raises like `read`."""
+    with _opened(path) as file:
+        while True:
+            try:
+                piece = file.read(size)
+            except OSError as error:
+                raise UnreadableFileError(path, reason_of(error)) from error
+            if not piece:
+                return
+            yield piece
+
+
+def _opened(path: str) -> FileIO:
     try:
-        with open(path, "rb", buffering=0) as file:
-            while piece := file.read(size):
-                yield piece
+        file = FileIO(path, "rb", opener=_opener)
+        regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise UnreadableFileError(path, reason_of(error)) from error
+    if not regular:
+        file.close()
+        raise UnreadableFileError(path, "not a regular file")
+    return file
+
+
+def _opener(path: str, flags: int) -> int:
+    # Opening a named pipe must not wait for somebody to write into it.
+    return os.open(path, flags | NONBLOCK)
 
 
 def write_all(fd: int, pieces: "Iterable[Piece]") -> None:
@@ -87,13 +100,13 @@ def write_atomic(path: str, pieces: "bytes | Iterable[Piece]") -> None:
     temp = os.path.join(folder, temp_name(name))
     try:
         mode = _mode(path)
-        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
         try:
             try:
                 if mode is not None:
-                    os.fchmod(fd, mode)
+                    os.chmod(temp, mode)
                 write_all(fd, [pieces] if isinstance(pieces, bytes) else pieces)
-                os.fsync(fd)
+                sync(fd)
             finally:
                 os.close(fd)
             os.replace(temp, path)
@@ -112,18 +125,32 @@ def _mode(path: str) -> int | None:
         return None
 
 
+def sync(fd: int) -> None:
+    """Makes what was written to `fd` survive a power cut; `fsync` alone does not say that on macOS."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        try:
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+        except OSError:
+            os.fsync(fd)
+    else:
+        os.fsync(fd)
+
+
 def sync_directory(folder: str) -> None:
     """Makes renames and removals in `folder` durable. File systems that can't are left alone."""
-    fd = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    except OSError as error:
-        import errno
+    if sys.platform != "win32":
+        fd = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            sync(fd)
+        except OSError as error:
+            import errno
 
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(fd)
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+        finally:
+            os.close(fd)
 
 
 def discard(path: str) -> None:

@@ -161,7 +161,7 @@ class TurnWriter:
             "started": format_timestamp(self._clock()),
         }
         self._pending = line(fields) + self._pending
-        self._fd = os.open(self._path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._fd = os.open(self._path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | files.BINARY, 0o600)
         self._length = 0
 
     def _append(self, data: bytes) -> None:

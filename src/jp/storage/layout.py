@@ -3,6 +3,7 @@
 import os
 
 from jp.conversation import ids
+from jp.storage.errors import UnreadableFileError, reason_of
 
 EVENTS = "events.json"
 BASE_CONFIG = "base_config.json"
@@ -13,14 +14,10 @@ JOURNAL = "journal.jsonl"
 def scan(folder: str, twice: "list[str] | None" = None) -> dict[str, str]:
     """Id and directory name of every conversation in `folder`; nothing when it does not exist.
 
-    A second directory of the same id is not looked at; its path is added to `twice`.
+    A second directory of the same id is not looked at; its path is added to `twice`. Raises `UnreadableFileError`.
     """
     found: dict[str, str] = {}
-    try:
-        names = os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return found
-    for name in names:
+    for name in _names(folder):
         if conversation_id := ids.from_dirname(name):
             other = found.setdefault(conversation_id, name)
             if other != name:
@@ -32,15 +29,20 @@ def scan(folder: str, twice: "list[str] | None" = None) -> dict[str, str]:
 
 
 def find(folder: str | None, conversation_id: str) -> str | None:
-    """The directory of one conversation in `folder`, or None."""
+    """The directory of one conversation in `folder`, or None. Raises `UnreadableFileError`."""
     if folder is None:
         return None
-    try:
-        names = os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    mine = sorted(name for name in names if name == conversation_id or name.startswith(conversation_id + "-"))
+    mine = sorted(name for name in _names(folder) if name == conversation_id or name.startswith(conversation_id + "-"))
     return os.path.join(folder, mine[0]) if mine else None
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise UnreadableFileError(folder, reason_of(error)) from error
 
 
 class Place:

@@ -8,6 +8,8 @@ import json
 import os
 
 from jp.conversation.timestamps import parse_timestamp
+from jp.storage.errors import UnreadableFileError
+from jp.storage.files import NONBLOCK
 from jp.storage.layout import Roots, find, scan
 from jp.storage.metadata import FILE, Metadata
 
@@ -82,8 +84,8 @@ def summaries(roots: Roots, *, archived: bool, problems: list[Problem]) -> list[
     """Every conversation below `roots`, in no order; what can't be read is added to `problems` and listed bare."""
     durable_root, projection_root = roots.durable or "", roots.projection
     twice: list[str] = []
-    durable = scan(durable_root, twice) if durable_root else {}
-    projection = scan(projection_root, twice)
+    durable = _scanned(durable_root, twice, problems) if durable_root else {}
+    projection = _scanned(projection_root, twice, problems)
     problems += [Problem(path, "a second directory of the same conversation; it is not used") for path in twice]
     found: list[Summary] = []
     for conversation_id, name in durable.items():
@@ -108,6 +110,14 @@ def summaries(roots: Roots, *, archived: bool, problems: list[Problem]) -> list[
     return found
 
 
+def _scanned(folder: str, twice: list[str], problems: list[Problem]) -> dict[str, str]:
+    try:
+        return scan(folder, twice)
+    except UnreadableFileError as error:
+        problems.append(Problem(folder, str(error.metadata["reason"])))
+        return {}
+
+
 def _newest(first: str, second: str | None, problems: list[Problem]) -> "dict[str, object] | None":
     """The metadata of the copy that was written last; of the other one when that can't be read."""
     paths = [f"{first}/{FILE}"]
@@ -124,7 +134,7 @@ def _newest(first: str, second: str | None, problems: list[Problem]) -> "dict[st
             return _read(path)
         except (FileNotFoundError, NotADirectoryError):
             missing += 1
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             problems.append(Problem(path, _reason(error)))
     if missing == len(paths) and not any(_has_events(one) for one in (first, second) if one):
         return None  # a directory that was left by something else, or is just being made or removed
@@ -132,7 +142,7 @@ def _newest(first: str, second: str | None, problems: list[Problem]) -> "dict[st
 
 
 def _read(path: str) -> "dict[str, object]":
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | NONBLOCK)
     try:
         data = os.read(fd, _READ)
         if len(data) == _READ:

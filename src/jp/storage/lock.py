@@ -148,10 +148,10 @@ def try_acquire(path: str, holder: Holder) -> Lock | None:
 
 def _open(path: str) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except PermissionError:
         # A lock that exists can be taken even where nothing can be written.
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY)
 
 
 def _still_named(path: str, fd: int) -> bool:
@@ -173,7 +173,8 @@ def _write_holder(fd: int, holder: Holder) -> None:
     text = json.dumps({key: value for key, value in fields.items() if value}).encode()
     try:
         os.ftruncate(fd, 0)
-        os.pwrite(fd, text, 0)
+        os.lseek(fd, 0, os.SEEK_SET)
+        os.write(fd, text)
     except OSError:
         pass  # for the message only: a full disk or a read-only lock is no reason not to go on
 

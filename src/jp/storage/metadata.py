@@ -27,16 +27,17 @@ class Metadata:
     @classmethod
     def parse(cls, data: bytes) -> "Metadata":
         """Raises `ValueError` when `data` is no JSON object."""
-        fields = json.loads(data)
+        try:
+            fields = json.loads(data)
+        except RecursionError as error:
+            raise ValueError("it is nested too deeply") from error
         if not isinstance(fields, dict):
             raise ValueError("not a JSON object")
         return cls(fields, data)
 
     def encode(self) -> bytes:
         """The file's content, as the original writes it; values that were not changed keep their bytes."""
-        import msgspec
-
-        old = {key: bytes(raw) for key, raw in msgspec.json.decode(self._source, type=dict[str, msgspec.Raw]).items()}
+        old = _raw_values(self._source)
         lines = []
         for key, value in self.fields.items():
             raw = old.get(key)
@@ -95,3 +96,12 @@ class Metadata:
 
 def _dump(value: object) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False).encode(errors="replace")
+
+
+def _raw_values(data: bytes) -> dict[str, bytes]:
+    import msgspec
+
+    try:
+        return {key: bytes(raw) for key, raw in msgspec.json.decode(data, type=dict[str, msgspec.Raw]).items()}
+    except ValueError:
+        return {}  # JSON in the wider sense of the standard library, such as NaN

@@ -146,7 +146,7 @@ def parse(data: bytes) -> Recovered:
                 found.events.append(pretty)
             elif record.fold is not None:
                 found.folded = record.fold
-        except ValueError:
+        except (ValueError, RecursionError):
             found.damaged += 1
     found.events += [events.encode(event) for event in partials.take()]
     return found

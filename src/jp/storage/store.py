@@ -5,18 +5,9 @@ Listing is on the path of the fastest commands, so what needs events is imported
 
 import os
 
-from jp.conversation import ids, targets
-from jp.conversation.targets import Kind
-from jp.errors import UsageError, nearest
-from jp.storage import files, listing
-from jp.storage.errors import (
-    AmbiguousIdError,
-    MissingHomeError,
-    NoActiveConversationError,
-    UnknownConversationError,
-    WriteError,
-    reason_of,
-)
+from jp.conversation import ids
+from jp.storage import files, listing, resolve
+from jp.storage.errors import MissingHomeError, UnknownConversationError, WriteError
 from jp.storage.layout import ARCHIVE, Place, Roots, scan
 from jp.storage.listing import Problem, Summary
 from jp.storage.sessions import Session, Sessions, current
@@ -28,13 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from jp.storage.conversation import Conversation
-    from jp.storage.lock import Lock
+    from jp.storage.lock import Holder, Lock
     from jp.storage.workspace import Workspace
 
     Ids = list[str]
-
-
-_ABANDONED = 3600.0
 
 
 def utc_now() -> "datetime":
@@ -90,7 +78,7 @@ class Store:
         """Where a conversation is. Raises `UnknownConversationError`."""
         found = self.roots.place(conversation_id)
         if found is None:
-            raise UnknownConversationError(ids.display(conversation_id), self._nearest(conversation_id))
+            raise UnknownConversationError(ids.display(conversation_id), resolve.near(conversation_id, self.ids()))
         return found
 
     def sessions(self, session: Session | None = None) -> Sessions:
@@ -98,67 +86,12 @@ class Store:
         return Sessions(self.workspace.user_dir, session or current(self._environ))
 
     def resolve(self, target: str, session: Session | None = None) -> str:
-        """The id of the one conversation that `target` stands for (contracts, section 5).
-
-        Raises `UnknownConversationError`, `AmbiguousIdError`, `NoActiveConversationError`, and `UsageError` for what is
-        no target, asks (`?`), or stands for several.
-        """
-        wanted = targets.parse(target)
-        if wanted.kind is Kind.ID:
-            return self._by_prefix(wanted.text)
-        if wanted.kind is Kind.PICKER or wanted.kind.several:
-            raise UsageError(f"{target!r} does not stand for one conversation", metadata={"target": target})
-        found = self._by_word(wanted.kind, self.sessions(session))
-        if found is None:
-            if wanted.kind is Kind.ACTIVE:
-                raise NoActiveConversationError
-            raise UnknownConversationError(f"is meant by {target!r} here")
-        return found
+        """The id of the one conversation that `target` stands for; see `jp.storage.resolve`."""
+        return resolve.one(self, target, session)
 
     def resolve_all(self, target: str, session: Session | None = None) -> "Ids":
-        """The ids that `target` stands for: one, or those of a set such as `+pinned`. Raises like `resolve`."""
-        kind = targets.parse(target).kind
-        if kind is Kind.ALL_LIVE:
-            return self.ids()
-        if kind is Kind.ALL_ARCHIVED:
-            return self.ids(archived=True)
-        if kind is Kind.ALL_PINNED:
-            return [one.id for one in self.list() if one.pinned_at]
-        if kind is Kind.ALL_SESSION:
-            known = set(self.ids())
-            return [entry.id for entry in self.sessions(session).history() if entry.id in known]
-        return [self.resolve(target, session)]
-
-    def _by_prefix(self, text: str) -> str:
-        known = self.ids()
-        found = ids.matching(text, known) or ids.matching(text, self.ids(archived=True))
-        if not found:
-            raise UnknownConversationError(ids.display(text), self._nearest(text, known))
-        if len(found) > 1:
-            raise AmbiguousIdError(text, [ids.display(one) for one in found])
-        return found[0]
-
-    def _by_word(self, kind: Kind, sessions: Sessions) -> str | None:
-        if kind is Kind.NEWEST:
-            return max(self.ids(), key=int, default=None)
-        if kind is Kind.RECENT:
-            return next((one.id for one in self.list()), None)
-        if kind is Kind.PINNED:
-            pinned = [(one.pinned_at, one.id) for one in self.list() if one.pinned_at]
-            return max(pinned)[1] if pinned else None
-        if kind is Kind.ARCHIVED:
-            return next((one.id for one in self.list(archived=True)), None)
-        known = set(self.ids())
-        history = [entry.id for entry in sessions.history()]
-        if kind is Kind.SESSION:
-            history = history[1:]
-        return next((one for one in history[:1] if one in known), None) or (
-            next((one for one in history if one in known), None) if kind is Kind.SESSION else None
-        )
-
-    def _nearest(self, text: str, known: "Iterable[str] | None" = None) -> str | None:
-        found = nearest(text, list(known if known is not None else self.ids()))
-        return ids.display(found) if found else None
+        """The ids that `target` stands for: one, or those of a set such as `+pinned`; raises like `resolve`."""
+        return resolve.several(self, target, session)
 
     # -- opening
 
@@ -170,10 +103,11 @@ class Store:
         """
         from jp.storage import lock
 
-        holder = self._holder(command, session)
+        holder = self.holder(command, session)
         return lock.acquire(self.lock_path(conversation_id), holder, what=ids.display(conversation_id))
 
-    def _holder(self, command: str, session: Session | None) -> "Any":
+    def holder(self, command: str, session: Session | None = None) -> "Holder":
+        """This process, as others are told about it."""
         from jp.storage.lock import Holder
 
         where = session or current(self._environ)
@@ -209,7 +143,7 @@ class Store:
             recovery.settle(self, conversation)
             return
         try:
-            lock = try_acquire(self.lock_path(conversation.id), self._holder("recovery", None))
+            lock = try_acquire(self.lock_path(conversation.id), self.holder("recovery"))
             if lock is None:
                 return  # a turn is running; its events are shown as they are
             with lock:
@@ -217,7 +151,7 @@ class Store:
         except (MissingHomeError, WriteError) as error:
             conversation.notices.append(f"what a turn that was cut off left is shown but not stored: {error.message}")
 
-    # -- making
+    # -- making and removing
 
     def create(
         self,
@@ -233,164 +167,54 @@ class Store:
 
         With `persist=False` it is in memory only. Raises `MissingHomeError`, `WriteError`.
         """
-        from jp.storage.conversation import Conversation
+        from jp.storage import creation
         from jp.storage.metadata import Metadata
 
-        now = self.clock()
         metadata = Metadata()
         metadata.title = title
-        metadata.set_time("last_activated_at", now)
+        metadata.set_time("last_activated_at", self.clock())
         metadata.set_time("expires_at", expires_at)
         if not persist:
-            made = Conversation(self, ids.from_time(now), Place(None, None), persisted=False)
-            made.adopt(metadata, base_config)
-            return made
-        contents = _contents(metadata, base_config)
-        conversation_id, lock = self._claim(ids.from_time(now), command)
-        try:
-            name = ids.dirname(conversation_id, title)
-            place = Place(_make(self.durable_root(), name, contents), None)
-            if not local:
-                files.make_directory(self.workspace.conversations)
-                place.projection = _make(self.workspace.conversations, name, contents)
-        except BaseException:
-            lock.release()
-            raise
-        made = Conversation(self, conversation_id, place)
-        made.lock = lock
-        return made
-
-    def _claim(self, wanted: str, command: str) -> "tuple[str, Lock]":
-        """An id that nobody has, and its lock, so that nobody else takes it."""
-        from jp.storage.lock import try_acquire
-
-        known = {*self.ids(), *self.ids(archived=True)}
-        while True:
-            if wanted not in known:
-                lock = try_acquire(self.lock_path(wanted), self._holder(command, None))
-                if lock is not None:
-                    if self.roots.place(wanted) is None:
-                        return wanted, lock
-                    lock.release()
-            wanted = str(int(wanted) + 1)
+            return creation.in_memory(self, metadata, base_config)
+        return creation.on_disk(self, metadata, base_config, local=local, command=command)
 
     def fork_directory(self, source: str) -> str:
         """A copy of a conversation's directory under a new id, in both places; returns the id. Raises `WriteError`."""
-        from jp.storage.conversation import copy_directory
+        from jp.storage import creation
 
-        conversation_id, lock = self._claim(ids.from_time(self.clock()), "fork")
-        with lock:
-            slug = os.path.basename(source).partition("-")[2]
-            name = f"{conversation_id}-{slug}" if slug else conversation_id
-            copy_directory(source, self.durable_root(), name)
-            copy_directory(source, self.workspace.conversations, name)
-        return conversation_id
-
-    # -- removing
+        return creation.fork(self, source)
 
     def remove(self, conversation_id: str) -> None:
         """Removes a conversation from both places.
 
         Raises `UnknownConversationError`, `LockedError` while a turn writes it, `WriteError`.
         """
-        with self.lock(conversation_id, "remove"):
-            self._remove(self.place(conversation_id))
+        from jp.storage import removal
 
-    def _remove(self, place: Place) -> None:
-        import shutil
-
-        for folder in reversed(place.existing):
-            parent, name = os.path.split(folder)
-            # Out of sight at once, so that a reader sees it whole or not at all.
-            hidden = os.path.join(parent, files.temp_name(name))
-            try:
-                os.rename(folder, hidden)
-                files.sync_directory(parent)
-            except OSError as error:
-                raise WriteError(folder, reason_of(error)) from error
-            shutil.rmtree(hidden, ignore_errors=True)
+        removal.remove(self, conversation_id)
 
     def archive(self, conversation_id: str) -> None:
         """Moves a conversation to the archive. Raises like `remove`."""
-        self._move(conversation_id, archived=True)
+        from jp.storage import removal
+
+        removal.move(self, conversation_id, archived=True)
 
     def unarchive(self, conversation_id: str) -> None:
         """Brings an archived conversation back. Raises like `remove`."""
-        self._move(conversation_id, archived=False)
+        from jp.storage import removal
 
-    def _move(self, conversation_id: str, *, archived: bool) -> None:
-        with self.lock(conversation_id, "archive") as lock:
-            conversation = self.open(conversation_id, lock)
-            if conversation.place.archived is archived:
-                return
-            conversation.set_time("archived_at", self.clock() if archived else None)
-            target = self.roots.archive() if archived else self.roots
-            for old, root in (
-                (conversation.place.durable, target.durable),
-                (conversation.place.projection, target.projection),
-            ):
-                if old is None or root is None:
-                    continue
-                files.make_directory(root)
-                try:
-                    os.rename(old, os.path.join(root, os.path.basename(old)))
-                    files.sync_directory(root)
-                    files.sync_directory(os.path.dirname(old))
-                except OSError as error:
-                    raise WriteError(old, reason_of(error)) from error
+        removal.move(self, conversation_id, archived=False)
 
     def sweep(self, known: "Iterable[Summary] | None" = None) -> "Ids":
         """Removes expired conversations that are active in no session, and what dead processes left half made.
 
         Returns the ids of what was removed; `known` is a listing that was made anyway. Never raises for a file.
         """
-        from jp.storage.errors import StorageError
+        from jp.storage import removal
 
-        for folder in (self.roots.durable, self.roots.projection, self.sessions().folder):
-            if folder:
-                files.sweep(folder, older_than=_ABANDONED)
-        now = self.clock()
-        expired = [one.id for one in (self.list() if known is None else known) if one.expired(now)]
-        if not expired:
-            return []
-        active = self.sessions().actives()
-        gone = []
-        for conversation_id in expired:
-            if conversation_id in active:
-                continue
-            try:
-                self.remove(conversation_id)
-            except StorageError as error:
-                self.problems.append(Problem(ids.display(conversation_id), error.message))
-            else:
-                gone.append(conversation_id)
-        return gone
+        return removal.sweep(self, known)
 
 
 def _activity(one: Summary) -> "tuple[float, int]":
     when = one.last_activated_at
     return (when.timestamp() if when else int(one.id) / 10, int(one.id))
-
-
-def _contents(metadata: "Any", base_config: "dict[str, Any] | None") -> dict[str, bytes]:
-    import json
-
-    contents = {"metadata.json": metadata.encode(), "events.json": b"[]\n"}
-    if base_config is not None:
-        contents["base_config.json"] = json.dumps(base_config, indent=2, ensure_ascii=False).encode(errors="replace")
-    return contents
-
-
-def _make(root: str, name: str, contents: "Mapping[str, bytes]") -> str:
-    """A directory with these files, there as a whole or not at all."""
-    target = os.path.join(root, name)
-    staging = os.path.join(root, files.temp_name(name))
-    try:
-        os.mkdir(staging)
-        for file, content in contents.items():
-            files.write_atomic(os.path.join(staging, file), content)
-        os.rename(staging, target)
-        files.sync_directory(root)
-    except OSError as error:
-        raise WriteError(target, reason_of(error)) from error
-    return target
