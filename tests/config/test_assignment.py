@@ -111,7 +111,7 @@ VARIABLES = [
     ("JP_CONVERSATION_ATTACHMENTS", "+file://a,b", "conversation.attachments", ["file://a,b"]),
     ("JP_QUERY_COMPOSE_IN_EDITOR", "never", "query.compose_in_editor", "never"),
     ("JP_USER_NAME", "me", "user.name", "me"),
-    ("JP_INHERIT", "false", "inherit", False),
+    ("JP_CONFIG_LOAD_PATHS", "a,b", "config_load_paths", ["a", "b"]),
 ]
 
 
@@ -192,3 +192,19 @@ def test_every_leaf_has_a_variable_that_leads_back_to_it() -> None:
 def test_every_variable_names_a_key_that_can_be_asked_for() -> None:
     for _, key, kind in variables():
         assert find(key.replace("<name>", "x"), "test")[1] is kind
+
+
+@pytest.mark.parametrize("key", ["inherit", "extends"])
+def test_what_a_file_says_about_its_own_loading_cannot_be_set_elsewhere(paths: Paths, key: str) -> None:
+    for load_it in (
+        lambda: load(paths, {f"JP_{key.upper()}": ":[]" if key == "extends" else "false"}),
+        lambda: load(paths, {}, cfg=[f"{key}:=[]" if key == "extends" else f"{key}=false"]),
+    ):
+        with pytest.raises(AssignmentError, match=f'"{key}" steers the loading of the file that says it'):
+            load_it()
+
+
+def test_load_paths_count_for_the_names_that_follow(paths: Paths, write: Write) -> None:
+    write("ws/here/dev.toml", 'assistant.name = "dev"')
+    assert load(paths, {"JP_CONFIG_LOAD_PATHS": "here"}, cfg=["dev"]).root.assistant.name == "dev"
+    assert load(paths, {}, cfg=["config_load_paths+=here", "dev"]).root.assistant.name == "dev"

@@ -1,6 +1,7 @@
 """Setting a key in a file: what else is in it stays as it is."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,10 @@ cmd = { program = "code", args = ["--wait"] }
 
 EDITS = [
     ("assistant.name", "=Eve", 'name = "Bob"  # the builder', 'name = "Eve"  # the builder'),
+    ("assistant.name", ':"Eve"', 'name = "Bob"  # the builder', 'name = "Eve"  # the builder'),
+    ("providers.llm.anthropic.beta_headers", ':["y", "z"]', '["x"]', '["y", "z"]'),
+    ("providers.llm.anthropic.beta_headers", "+y", '["x"]', '["x", "y"]'),
+    ("assistant.name", "\\:Eve", 'name = "Bob"  # the builder', 'name = ":Eve"  # the builder'),
     ("assistant.name", "Eve", 'name = "Bob"  # the builder', 'name = "Eve"  # the builder'),
     ("conversation.tools.*.run", "=edit", 'run = "ask"', 'run = "edit"'),
     ("providers.llm.anthropic.beta_headers", "=y,z", '["x"]', '["y", "z"]'),
@@ -106,3 +111,37 @@ def test_json_files_are_edited_too() -> None:
 def test_yaml_files_are_left_to_the_user() -> None:
     with pytest.raises(AssignmentError, match="YAML files are not edited"):
         set_value("config.yaml", "assistant: {name: x}", "assistant.name", "=y")
+
+
+def test_a_table_of_a_list_is_added_as_its_neighbours_are() -> None:
+    text = '[[assistant.instructions]]\ntitle = "a" # first\n\n[editor]\nenvs = []\n'
+    new = set_value("config.toml", text, "assistant.instructions", "+=b")
+    assert '[[assistant.instructions]]\ntitle = "a" # first' in new
+    assert '[[assistant.instructions]]\ntitle = "b"' in new
+    assert "[editor]" in new
+
+
+def test_comments_between_tables_are_not_lost_silently() -> None:
+    text = '[[conversation.attachments]]\ntype = "file"\npath = "a"\n# about the next\n[editor]\nenvs = []\n'
+    with pytest.raises(AssignmentError, match="cannot be set without changing something else"):
+        set_value("config.toml", text, "conversation.attachments", "+=file://b")
+
+
+def test_below_a_dotted_key_a_table_stays_on_its_line() -> None:
+    text = "[conversation]\ntitle.generate.auto = false\ntools.'*' = { run = \"ask\" }\nstart_local = true\n"
+    new = set_value("config.toml", text, "conversation.tools.x.run", "=edit")
+    assert new == text.replace("start_local", 'tools.x = {run = "edit"}\nstart_local')
+
+
+def test_every_persona_of_a_real_workspace_can_be_edited(data_dir: Path) -> None:
+    """Whatever the layout: the edit says what was asked, and every other line stays."""
+    edits = [("assistant.name", "=Eve"), ("conversation.tools.*.run", "=edit"), ("conversation.tools.a_b.run", "=edit")]
+    edits += [("assistant.instructions", "+=q"), ("style.typewriter.text_delay", "=1ms"), ("inherit", "=true")]
+    edits += [("providers.llm.anthropic.beta_headers", "+=q"), ("conversation.title.generate.auto", "=false")]
+    for path in sorted((data_dir / "workspace/.jp/config/personas").glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        for key, expression in edits:
+            new = set_value(str(path), text, key, expression)
+            kept = set(new.splitlines())
+            lost = [line for line in text.splitlines() if line not in kept]
+            assert len(lost) <= 1, f"{path} {key}: {lost}"

@@ -350,3 +350,23 @@ def test_a_table_of_an_older_version_is_read_over_with_a_notice(paths: Paths, wr
         f'{file}: "mcp" is no longer used: tools of MCP servers are set in conversation.tools, '
         "the servers in providers.mcp"
     ]
+
+
+def test_a_second_file_of_the_same_name_is_not_read_and_that_is_said(paths: Paths, write: Write) -> None:
+    read = write("user/config.toml", 'assistant.name = "toml"')
+    other = write("user/config.yaml", "assistant: {name: yaml}")
+    config = load(paths, {})
+    assert config.root.assistant.name == "toml"
+    assert config.notices == [f"{other} is not read: {read} is there as well"]
+
+
+OFF = ["style.sanitize", "style.code.copy_link", "conversation.tools.x.style.inline_results"]
+OFF += ["conversation.tools.x.style.parameters", "assistant.model.parameters.reasoning"]
+
+
+@pytest.mark.parametrize("key", OFF)
+def test_a_bare_off_in_yaml_is_the_word(paths: Paths, write: Write, key: str) -> None:
+    *above, last = key.split(".")
+    text = "".join("  " * depth + f"{step}:\n" for depth, step in enumerate(above))
+    write("user/config.yaml", text + "  " * len(above) + f"{last}: off\n")
+    assert load(paths, {}).get(key) == "off"

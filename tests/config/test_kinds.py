@@ -79,6 +79,8 @@ REFUSED: list[tuple[Kind, object]] = [
     (Whole(), -1),
     (Whole(), 1.0),
     (Whole(maximum=3), 4),
+    (Whole(), 2**32),
+    (Duration(), "99999999d"),
     (Number(), "1"),
     (Number(), float("nan")),
     (Number(), float("inf")),

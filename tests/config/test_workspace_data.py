@@ -18,10 +18,10 @@ def workspace(data_dir: Path) -> Paths:
     return Paths(None, root, root, None)
 
 
-@pytest.fixture
-def trusting(workspace: Paths, tmp_path: Path) -> TrustStore:
+@pytest.fixture(scope="module")
+def trusting(workspace: Paths, tmp_path_factory: pytest.TempPathFactory) -> TrustStore:
     """A store that trusts everything the workspace says, its conversations included."""
-    store = TrustStore(str(tmp_path / "trust.json"))
+    store = TrustStore(str(tmp_path_factory.mktemp("trust") / "trust.json"))
     assert workspace.workspace_root
     for layers in [[], *(recorded(path) for path in conversations(workspace))]:
         held = load(workspace, {}, conversation=layers, trust=store).withheld

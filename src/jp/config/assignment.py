@@ -16,6 +16,10 @@ NOT_CONFIG = frozenset(("JP_EDITOR", "JP_SESSION", "JP_LOG_FILE", "JP_NONINTERAC
 """Variables that are names of their own; `JP_TEST_DATA` is where the test suite finds its data."""
 
 
+FILES_ALONE = ("inherit", "extends")
+"""Keys that a file says about its own loading."""
+
+
 def nest(path: Sequence[str], value: Any) -> dict[str, Any]:
     """A tree with `value` at `path`."""
     tree = value
@@ -39,6 +43,18 @@ def from_argument(argument: str) -> Layer:
     layer = Layer("cfg", origin, nest(path, _value(origin, path, kind, text, raw=":" in mode, append="+" in mode)))
     layer.read()
     return layer
+
+
+def steers_loading(layer: Layer) -> AssignmentError | None:
+    """The error for an argument or a variable that sets what only a file can say about itself; None for others."""
+    key = next((key for key in FILES_ALONE if key in layer.partial), None)
+    if key is None:
+        return None
+    return AssignmentError(
+        f'{layer.name}: "{key}" steers the loading of the file that says it and has no effect here',
+        hints=["--cfg PATH merges a file"] if key == "extends" else [],
+        metadata={"origin": layer.name, "key": key},
+    )
 
 
 def from_value(key: str, value: object, source: str = "flag") -> Layer:
@@ -118,13 +134,16 @@ def _variable(name: str, text: str) -> Layer:
     if found is None:
         raise _unknown_variable(name)
     path, kind = found
-    raw, append, text = _prefix(text)
+    raw, append, text = prefix(text)
     layer = Layer("environment", origin, nest(path, _value(origin, path, kind, text, raw=raw, append=append)))
     layer.read()
+    fault = steers_loading(layer)
+    if fault is not None:
+        raise fault
     return layer
 
 
-def _prefix(text: str) -> tuple[bool, bool, str]:
+def prefix(text: str) -> tuple[bool, bool, str]:
     """Whether the value is raw JSON (`:`) and whether it is appended (`+`); a backslash keeps either."""
     raw = append = False
     while text[:1] in (":", "+"):
@@ -177,7 +196,7 @@ def variables() -> list[tuple[str, str, Kind]]:
 
     found = []
     for path, kind in walk(root()):
-        if kind.leaf and "*" not in path:
+        if kind.leaf and "*" not in path and path[0] not in FILES_ALONE:
             words = "_".join("<NAME>" if step == "<name>" else _spelled(step) for step in path)
             found.append((f"JP_{words}", join_key(path), kind))
     return found

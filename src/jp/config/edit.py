@@ -3,9 +3,9 @@
 import os
 from typing import Any
 
-from jp.config.assignment import from_argument
+from jp.config.assignment import from_argument, prefix
 from jp.config.containers import Items
-from jp.config.errors import AssignmentError
+from jp.config.errors import AssignmentError, SyntaxFault
 from jp.config.layers import Layer
 from jp.config.read import parse
 from jp.config.schema import find, join_key
@@ -14,10 +14,14 @@ from jp.config.schema import find, join_key
 def set_value(path: str, text: str, key: str, expression: str) -> str:
     """The new text of the file at `path`, whose text is `text`, with `key` set.
 
-    `expression` is what follows the key on the command line: `=value`, `:=json`, `+=item` or just the value. The result
-    is read and checked before it is returned; writing it is the caller's. Raises leaves of `ConfigError`.
+    `expression` is what follows the key in `--cfg` (`=value`, `:=json`, `+=item`), or a value as in a variable (text,
+    `:json`, `+item`). The result is read and checked before it is returned; writing it is the caller's. Raises leaves
+    of `ConfigError`.
     """
-    argument = f"{key}{expression}" if expression.startswith(("=", ":=", "+=", ":+=", "+:=")) else f"{key}={expression}"
+    argument = f"{key}{expression}"
+    if not expression.startswith(("=", ":=", "+=", ":+=", "+:=")):
+        raw, append, word = prefix(expression)
+        argument = f"{key}{':' if raw else ''}{'+' if append else ''}={word}"
     layer = from_argument(argument)
     steps, kind = find(argument.partition("=")[0].rstrip(":+").strip(), f"jp config set {key}")
     value: Any = layer.partial
@@ -52,17 +56,21 @@ def _set(path: str, text: str, steps: tuple[str, ...], value: Any) -> str:
 
     tree = parse(path, text)  # names a syntax error before the editing library does
     joined = _joined(tree, steps, value)
-    document = tomlkit.parse(text)
-    _put_toml(document, steps, joined)
-    new = tomlkit.dumps(document)
     _put(tree, steps, joined)
-    if parse(path, new) != tree:
-        raise AssignmentError(
-            f"{path}: {join_key(steps)} cannot be set without changing something else",
-            hints=["set it by hand"],
-            metadata={"path": path, "key": join_key(steps)},
-        )
-    return new
+    for inline in (False, True):  # below `a.b = 1` a table has no header of its own: there it is written on one line
+        document = tomlkit.parse(text)
+        try:
+            _put_toml(document, steps, joined, inline=inline)
+            new = tomlkit.dumps(document)
+            if parse(path, new) == tree:
+                return new
+        except (ValueError, SyntaxFault):  # what the library cannot do, it may also do wrong: hence the comparison
+            continue
+    raise AssignmentError(
+        f"{path}: {join_key(steps)} cannot be set without changing something else",
+        hints=["set it by hand"],
+        metadata={"path": path, "key": join_key(steps)},
+    )
 
 
 def _joined(tree: dict[str, Any], steps: tuple[str, ...], value: Any) -> Any:
@@ -99,27 +107,49 @@ def _put(tree: dict[str, Any], steps: tuple[str, ...], value: Any) -> None:
     tree[steps[-1]] = value
 
 
-def _put_toml(document: Any, steps: tuple[str, ...], value: Any) -> None:
+def _put_toml(document: Any, steps: tuple[str, ...], value: Any, *, inline: bool) -> None:
     import tomlkit
 
     table: Any = document
     for place, step in enumerate(steps[:-1]):
         if not isinstance(table.get(step), dict):
             table.pop(step, None)
-            table[step] = tomlkit.table(is_super_table=place < len(steps) - 2)
+            header = tomlkit.table(is_super_table=place < len(steps) - 2)
+            table[step] = tomlkit.inline_table() if inline else header
         table = table[step]
     there = table.get(steps[-1])
-    if isinstance(there, list) and isinstance(value, list) and value[: len(there)] == there:
-        for item in value[len(there) :]:  # one by one, so that comments and layout of the list stay
+    added = value[len(there) :] if isinstance(there, list) and isinstance(value, list) else None
+    headed = isinstance(there, tomlkit.items.AoT)
+    if added is not None and value[: len(there)] == there and not headed:
+        for item in added:  # one by one, so that comments and layout of the list stay
             there.append(_inline(item))
+    elif added and value[: len(there)] == there and all(isinstance(item, dict) for item in added):
+        for item in added:
+            there.append(_headed(item))
+    elif headed and any(line.lstrip().startswith("#") for line in there.as_string().splitlines()):
+        raise ValueError("comments between its tables would be lost")
     else:
         table[steps[-1]] = _inline(value)
+
+
+def _headed(value: Any) -> Any:
+    """A table as one with a header of its own, as its neighbours in `[[…]]` are; a text has none."""
+    import tomlkit
+
+    table = tomlkit.table()
+    table.update({key: _inline(item) for key, item in value.items()})
+    return table
 
 
 def _inline(value: Any) -> Any:
     """A table as one on its line: a header of its own would end the table it stands in."""
     import tomlkit
 
+    if isinstance(value, list):
+        array = tomlkit.array()
+        for item in value:
+            array.append(_inline(item))
+        return array
     if not isinstance(value, dict):
         return value
     table = tomlkit.inline_table()

@@ -72,8 +72,16 @@ def load_chain(paths: Paths, read: Reader = read_file) -> list[Layer]:
         inherits = [layer.partial["inherit"] for layer in group if "inherit" in layer.partial]
         if inherits and inherits[-1] is False:
             layers = []
+        group[-1].notices += _beside(path)
         layers += group
     return layers
+
+
+def _beside(path: str) -> list[str]:
+    """A notice for every file of the same name in another language, which is not read."""
+    stem, own = os.path.splitext(path)
+    others = [stem + suffix for suffix in SUFFIXES if suffix != own and os.path.lexists(stem + suffix)]
+    return [f"{other} is not read: {path} is there as well" for other in others]
 
 
 def expand(

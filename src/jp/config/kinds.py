@@ -12,6 +12,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 """No source has said anything. As a default: the key is optional."""
 
+LARGEST: Final = 2**32 - 1
+"""The largest integer a key takes: as much as fits a timer of the system, and a field of the original."""
+
 UNSET: Final[Any] = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 """A source said null: what lower sources said is dropped, the default holds again."""
 
@@ -135,8 +138,8 @@ class Whole(Kind):
     def read(self, value: object, lenient: bool = False) -> int:  # noqa: ARG002
         if isinstance(value, bool) or not isinstance(value, int):
             raise Mismatch(value, self.allowed)
-        if value < self.minimum or (self.maximum is not None and value > self.maximum):
-            raise Mismatch(value, self.allowed)
+        if not self.minimum <= value <= (LARGEST if self.maximum is None else self.maximum):
+            raise Mismatch(value, self.allowed if value <= LARGEST else f"{self.allowed}, at most {LARGEST}")
         return value
 
     def parse(self, text: str) -> int:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jp.config.assignment import from_argument, from_environment, from_value
+from jp.config.assignment import from_argument, from_environment, from_value, steers_loading
 from jp.config.containers import bare
 from jp.config.errors import ConfigError
 from jp.config.files import Paths, expand, load_chain, load_name
@@ -120,7 +120,11 @@ class _Fold:
     def add_argument(self, argument: str) -> None:
         """One `--cfg`: an assignment, a path, or a name."""
         if _is_assignment(argument):
-            self.add(from_argument(argument))
+            layer = from_argument(argument)
+            fault = steers_loading(layer)
+            if fault is not None:
+                raise fault
+            self.add(layer)
             return
         path = _as_path(argument, self.paths.cwd)
         if path is not None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jp.config.kinds import MISSING, Choice, Flag, Form, Kind, Mismatch, Whole, quoted
+from jp.config.kinds import LARGEST, MISSING, Choice, Flag, Form, Kind, Mismatch, Whole, quoted
 from jp.config.tables import OneOf, Table
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -55,7 +55,7 @@ class Duration(Kind):
         elif isinstance(value, dict) and isinstance(value.get("secs"), int):  # as older conversations hold it
             nanos = value.get("nanos", 0)
             length = value["secs"] + (nanos if isinstance(nanos, int) else 0) * 1e-9
-        if length is None or not 0 <= length < float("inf"):
+        if length is None or not 0 <= length <= LARGEST:
             raise Mismatch(value, self.allowed)
         return length
 

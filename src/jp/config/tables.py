@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jp.config.containers import MAP_STRATEGIES, Merge, bare, merge_form
+from jp.config.containers import MAP_STRATEGIES, Items, Merge, Text, bare, merge_form
 from jp.config.kinds import MISSING, UNSET, Form, Kind, Mismatch
 
 
@@ -166,7 +166,9 @@ class OneOf(Kind):
 
     def __init__(self, kinds: Sequence[Kind], default: Any = MISSING, doc: str = "") -> None:
         super().__init__(default, doc)
-        self.kinds = tuple(kinds)
+        self.kinds: tuple[Kind, ...] = ()
+        for kind in kinds:  # flat, so that a table among alternatives of an alternative is found
+            self.kinds += kind.kinds if isinstance(kind, OneOf) else (kind,)
         self.table = next((kind for kind in self.kinds if isinstance(kind, Table)), None)
         self.allowed = " or ".join(kind.allowed for kind in self.kinds)
 
@@ -196,9 +198,13 @@ class OneOf(Kind):
     def merge(self, old: Any, new: Any) -> Any:
         if isinstance(new, dict) and self.table is not None:
             return self.table.merge(old if isinstance(old, dict) else MISSING, new)
+        if isinstance(new, Merge):
+            kind = next(each for each in self.kinds if isinstance(each, Items if isinstance(new.value, list) else Text))
+            return kind.merge(old if type(bare(old)) is type(new.value) else MISSING, new)
         return new
 
     def final(self, state: Any) -> Any:
+        state = bare(state)
         if isinstance(state, dict) and self.table is not None:
             return self.table.final(state)
         return super().final(state)

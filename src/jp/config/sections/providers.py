@@ -125,7 +125,7 @@ def _llm() -> Table:
     kind = Choice((OPENAI_COMPATIBLE,), OPENAI_COMPATIBLE, "What the server speaks.")
     custom = _provider(MISSING, kind=kind)
     return Table(
-        keys, "Providers of models; any other name is an OpenAI-compatible server at its base_url.", rest=ours(custom)
+        keys, "Providers of models; any other name is an OpenAI-compatible server at its base_url.", rest=custom
     )
 
 

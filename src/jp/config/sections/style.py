@@ -155,7 +155,12 @@ def style() -> Table:
             ),
             "typewriter": Table(typewriter, "Text that appears letter by letter."),
             "sanitize": ours(
-                Choice(("strip", "visualize", "off"), "strip", "What happens to control sequences in content.")
+                Choice(
+                    ("strip", "visualize", "off"),
+                    "strip",
+                    "What happens to control sequences in content.",
+                    synonyms={False: "off"},  # what YAML makes of a bare off
+                )
             ),
         },
         "How things look.",

@@ -209,7 +209,7 @@ def _style(defaults: bool) -> Table:
         ),
         "results_file_link": link_style("full", "How the file with the whole result is linked."),
         "parameters": OneOf(
-            (Choice(("json", "function_call", "off")), command("")),
+            (Choice(("json", "function_call", "off"), synonyms={False: "off"}), command("")),
             "json" if defaults else MISSING,
             'How arguments are shown: "json", "function_call", "off", or a command that formats them.',
         ),
