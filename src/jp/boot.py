@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-VERSION = "0.1.0"
-
 # Until the router is armed: die of a press at once and silently, instead of a KeyboardInterrupt with its traceback.
 if __name__ == "jp.boot" and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
@@ -62,6 +60,8 @@ def _run(argv: "list[str]", router: "Router") -> int:
 
 
 def _print_version() -> int:
+    from jp.version import VERSION
+
     data = f"jp {VERSION}\n".encode()
     try:
         while data:
@@ -71,7 +71,7 @@ def _print_version() -> int:
 
         finish(Cause.PIPE)
     except OSError as error:
-        _say(f"jp: can't write to standard output: {error.strerror}")
+        _say(f"jp: cannot write to stdout: {error.strerror}")
         return 1
     return 0
 
@@ -117,7 +117,10 @@ def _report(error: BaseException) -> int:
     """Say a fault of JP's own in one line; the traceback goes to stderr with JP_DEBUG, else to a file that is named."""
     import traceback
 
+    from jp import log
+
     text = "".join(traceback.format_exception(error))
+    log.log(log.ERROR, "jp.boot", "internal error", traceback=text)
     _say(f"jp: internal error: {type(error).__name__}: {error}")
     if os.environ.get("JP_DEBUG"):
         _say(text.rstrip())

@@ -266,9 +266,7 @@ def change_terminal() -> None:
     found = termios.tcgetattr(fd)
     changed = termios.tcgetattr(fd)
     changed[3] &= ~(termios.ICANON | termios.ECHO)
-    end.restores[fd] = end.Restore(
-        fd, lambda: termios.tcsetattr(fd, termios.TCSANOW, found), b"\x1b[?25h\x1b[?2004l\x1b[?1049l"
-    )
+    end.restores[fd] = end.Restore(fd, lambda: termios.tcsetattr(fd, termios.TCSANOW, found), b"\x1b[?25h\x1b[?2004l")
     termios.tcsetattr(fd, termios.TCSANOW, changed)
     os.write(fd, b"\x1b[?25l\x1b[?2004h")
 
@@ -338,6 +336,54 @@ def starting(router: Router, *args: str) -> int:
         pace()
     checkpoint()
     say("the command ran")
+    return 0
+
+
+# --- a whole life
+
+
+@program
+def session(router: Router, path: str, point: str = "", *args: str) -> int:
+    """Prompts, has a child, streams, saves to PATH, ends; stops itself at the named POINT of it."""
+    import signal
+
+    from jp.interrupt.checkpoint import hold
+
+    def at(name: str) -> None:
+        if name == point:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    def save(_deadline: float = 0) -> None:
+        at("saving")
+        with open(f"{path}.new", "w") as file:
+            file.write("whole\n")
+        os.rename(f"{path}.new", path)
+
+    at("start")
+    end.at_wind_down(save)
+    at("registered")
+    change_terminal()
+    at("prompt")
+    for fd in list(end.restores):
+        restore = end.restores.pop(fd)
+        assert restore.modes
+        restore.modes()
+        os.write(fd, restore.escapes)
+    at("restored")
+    child = tough()
+    at("child")
+    for number in range(10):
+        checkpoint()
+        say(f"line {number}")
+        pace()
+        if number == 5:
+            at("stream")
+    child.kill_group(signal.SIGKILL)
+    child.exited.wait()
+    with hold():
+        at("held")
+    checkpoint()
+    at("done")
     return 0
 
 

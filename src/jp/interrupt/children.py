@@ -8,8 +8,9 @@ What does not work, and why:
 * `kill(pid, 0)` for "does it live": a zombie says yes.
 
 Chosen: one thread that lives as long as the process starts every child, in a process group of its own, and registers it
-before it does anything else; the end of the process waits up to 50 ms for a start in progress. One thread a child waits
-for it and sees stops as well as the end. A group whose leader is gone stays known as long as it has members.
+before it does anything else; the end of the process waits up to 50 ms for a start in progress and then looks for its
+child among the system's (Linux). One thread a child waits for it and sees stops as well as the end. A group whose
+leader is gone stays known as long as it has members.
 """
 
 import _thread
@@ -260,6 +261,31 @@ def _kill_groups() -> None:
         time.sleep(0.001)
     for child in list(_registry.values()):
         child.kill_group(_KILL)
+    if _starting:
+        _kill_unregistered()
+
+
+def _kill_unregistered() -> None:
+    """Kill the child of a start that was not over in time; it may be forked and not known yet (Linux alone tells)."""
+    for task in os.listdir("/proc/self/task"):
+        try:
+            fd = os.open(f"/proc/self/task/{task}/children", os.O_RDONLY)
+            pids = [int(pid) for pid in os.read(fd, 65536).split()]
+        except OSError:
+            continue  # the thread has ended
+        for pid in pids:
+            if pid not in _registry:
+                _kill_both(pid)
+
+
+def _kill_both(pid: int) -> None:
+    """Kill the process, which may not have its own group yet, and its group, which it may have had time to fill."""
+    if sys.platform != "win32":
+        for kill in (os.kill, os.killpg):
+            try:
+                kill(pid, _KILL)
+            except OSError:
+                pass
 
 
 _KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
