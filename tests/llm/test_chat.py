@@ -1,18 +1,22 @@
 """How requests are worded, where the recordings do not show it."""
 
 import json
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from jp.config.sections.model import Parameters, ReasoningTable
 from jp.conversation.thread import Message, Reasoning, Text, Thread, ToolCall, ToolResult
+from jp.llm import provider
 from jp.llm.chat import ChatProvider, strict_schema
-from jp.llm.provider import Tool, effort_of
+from jp.llm.provider import Body, Tool, effort_of
 from jp.llm.providers.cerebras import Cerebras, without_limits
 from jp.llm.providers.deepseek import DeepSeek
 from jp.llm.providers.generic import Generic
 from jp.llm.providers.llamacpp import LlamaCpp
+from jp.llm.providers.ollama import Ollama
 from jp.llm.providers.openai import OpenAi
 from jp.llm.providers.openrouter import OpenRouter, restored_details, stored_details
 
@@ -277,3 +281,33 @@ def test_signatures_that_make_no_sense_are_left_out() -> None:
     assert restored_details("x", {"openrouter_metadata": ["odd", {"field": "nope"}, {"field": []}, {}]}) == []
     assert restored_details("x", {"anthropic_thinking_signature": "only"}) == []
     assert restored_details("x", {"openrouter_reasoning_details": "odd"}) == []
+
+
+def test_a_huge_body_is_made_anew_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def pieces() -> Iterator[bytes]:
+        made.append(1)
+        yield from (b"x" * 40, b"y" * 40)
+
+    kept = Body(pieces)
+    assert (kept.size, b"".join(kept), b"".join(kept), len(made)) == (80, b"x" * 40 + b"y" * 40, b"".join(kept), 1)
+    monkeypatch.setattr(provider, "MAX_KEPT", 60)
+    huge = Body(pieces)
+    assert (huge.size, b"".join(huge), b"".join(huge), len(made)) == (80, b"".join(kept), b"".join(kept), 4)
+
+
+def test_a_huge_conversation_is_sent_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider, "MAX_KEPT", 1000)
+    thread = Thread([], [Message("user", [Text("ä" * 999)]), Message("assistant", [Text("b" * 999)])])
+    request = Generic("http://h").request(thread, "m", parameters())
+    assert len(b"".join(request.body)) == request.size
+    assert json.loads(b"".join(request.body))["messages"][1]["content"] == "b" * 999
+
+
+def test_the_texts_of_the_thread_do_not_grow() -> None:
+    text = "ä€😊" * 1000
+    before = sys.getsizeof(text)
+    for cls in (Generic, OpenRouter, Ollama):
+        b"".join(cls("http://h").request(Thread([], [Message("user", [Text(text)])]), "m", parameters()).body)
+        assert sys.getsizeof(text) == before, "its UTF-8 form is kept with it"

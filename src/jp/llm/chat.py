@@ -7,7 +7,7 @@ as it takes, and no thread may be held for more than a blink.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -15,7 +15,7 @@ import msgspec
 from jp.conversation.thread import Reasoning, Text, ToolCall, ToolResult
 from jp.llm.address import join, parse
 from jp.llm.chat_stream import ChatParser
-from jp.llm.provider import ModelDetails, Parser, Request, Tool
+from jp.llm.provider import Body, ModelDetails, Parser, Request, Tool
 from jp.llm.status import not_json
 
 if TYPE_CHECKING:
@@ -84,14 +84,21 @@ class ChatProvider:
             options |= self.schema(thread.schema)
         options |= parameters.other
         options = {key: value for key, value in options.items() if value is not None}  # `other` may take one back
-        body = [b'{"model":' + encode(model) + b',"messages":[']
-        for number, message in enumerate(self.messages(thread, model)):
-            if number:
-                body.append(b",")
-            body.append(encode(message))
-        body.append(b"]," + encode(options)[1:])
-        headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **self.headers()}
-        return Request("POST", self._url(self.chat_path), headers, body)
+        return self.post("text/event-stream", model, lambda: self.messages(thread, model), options)
+
+    def post(self, accept: str, model: str, messages: Callable[[], Iterable[JSON]], options: JSON) -> Request:
+        """The request with these messages, which are encoded one at a time."""
+
+        def pieces() -> Iterator[bytes]:
+            start = b'{"model":' + encode(model) + b',"messages":['
+            for message in messages():
+                yield start
+                yield encode(message)
+                start = b","
+            yield (b"]," if start == b"," else start + b"],") + encode(options)[1:]
+
+        headers = {"Content-Type": "application/json", "Accept": accept, **self.headers()}
+        return Request("POST", self._url(self.chat_path), headers, Body(pieces))
 
     def headers(self) -> dict[str, str]:
         """The headers that every request of this provider carries."""
@@ -165,10 +172,10 @@ class ChatProvider:
             made = self.assistant(message, recent=recent)
             return [made] if len(made) > 1 else []
         results = [part for part in message.parts if isinstance(part, ToolResult)]
-        out: list[JSON] = [{"role": "tool", "tool_call_id": r.id, "content": r.content} for r in results]
+        out: list[JSON] = [{"role": "tool", "tool_call_id": r.id, "content": paragraphs([r.content])} for r in results]
         text = [part.text for part in message.parts if isinstance(part, Text)]
         if text:
-            out.append({"role": message.role, "content": "\n\n".join(text)})
+            out.append({"role": message.role, "content": paragraphs(text)})
         return out
 
     def assistant(self, message: Message, *, recent: bool) -> JSON:
@@ -179,7 +186,7 @@ class ChatProvider:
             out |= self.past_reasoning(reasoning, recent=recent)
         text = [part.text for part in message.parts if isinstance(part, Text)]
         if text:
-            out["content"] = "\n\n".join(text)
+            out["content"] = paragraphs(text)
         calls = [part for part in message.parts if isinstance(part, ToolCall)]
         if calls:
             out["tool_calls"] = [
@@ -194,7 +201,7 @@ class ChatProvider:
 
     def past_reasoning(self, parts: list[Reasoning], *, recent: bool) -> JSON:  # noqa: ARG002
         """The reasoning of an earlier answer."""
-        text = "\n\n".join(part.text for part in parts if part.text)
+        text = paragraphs([part.text for part in parts if part.text])
         return {self.reasoning_field: text} if self.reasoning_field and text else {}
 
     # --- answers ---
@@ -232,6 +239,16 @@ class ChatProvider:
             if path.startswith(version + "/") and base.endswith(version):
                 return join(base, path.removeprefix(version))
         return join(base, path)
+
+
+def paragraphs(texts: list[str]) -> str:
+    """The texts with a blank line between them, always as a string of its own.
+
+    Encoding a string that is not ASCII keeps its UTF-8 form with it for as long as it lives: in the thread, that would
+    be the whole conversation once more.
+    """
+    text = "\n\n".join(texts)
+    return text if text.isascii() else text[:1] + text[1:]
 
 
 def mergeable(first: JSON, second: JSON) -> bool:

@@ -6,7 +6,7 @@ Both halves are pure. Who sends the request and reads the bytes is `jp.llm.sourc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct, field
@@ -18,18 +18,46 @@ if TYPE_CHECKING:
     from jp.llm.events import Event
 
 
+MAX_KEPT = 8 * 1024 * 1024
+
+
+class Body:
+    """A request body in pieces. A small one is kept; a huge one is made anew each time it is iterated over.
+
+    A conversation of 100 MB is in memory twice already, as the file and as its text. Encoding it a second time to send
+    it takes a third of a second; keeping it takes another 100 MB for as long as the answer lasts.
+    """
+
+    __slots__ = ("_kept", "_make", "size")
+
+    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+        """`make` gives the pieces, the same each time it is called; it is called once here, for the `size` in bytes."""
+        self._make = make
+        self._kept: list[bytes] | None = []
+        self.size = 0
+        for piece in make():
+            self.size += len(piece)
+            if self._kept is not None:
+                self._kept.append(piece)
+                if self.size > MAX_KEPT:
+                    self._kept = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._make() if self._kept is None else iter(self._kept)
+
+
 class Request(Struct, frozen=True):
-    """One HTTP request. `body` is a list of pieces so that a long history is neither joined nor copied."""
+    """One HTTP request."""
 
     method: str
     url: str
     headers: dict[str, str] = {}
-    body: list[bytes] = []
+    body: Body | list[bytes] = []
 
     @property
     def size(self) -> int:
         """The length of the body in bytes."""
-        return sum(map(len, self.body))
+        return self.body.size if isinstance(self.body, Body) else sum(map(len, self.body))
 
 
 class Tool(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from jp.conversation.thread import Reasoning as PastReasoning
 from jp.conversation.thread import Text, ToolCall, ToolResult
-from jp.llm.chat import ChatProvider
+from jp.llm.chat import ChatProvider, paragraphs
 from jp.llm.errors import BadResponse, LlmError, StreamCut
 from jp.llm.events import Event, Finish, Message, Reasoning, ToolCallArguments, ToolCallEnd, ToolCallStart, Usage
 from jp.llm.lenient import loads
@@ -61,15 +61,13 @@ class Ollama(ChatProvider):
         if thread.schema is not None:
             rest["format"] = thread.schema
         rest |= other
-        messages = [*self.messages(thread, model)]
-        if tools and tool_choice not in ("auto", "none"):
-            messages.append({"role": "system", "content": _insistence(tool_choice)})
-        body = [b'{"model":' + msgspec.json.encode(model) + b',"messages":[']
-        for number, message in enumerate(messages):
-            body.append((b"," if number else b"") + msgspec.json.encode(message))
-        body.append(b"]," + msgspec.json.encode(rest)[1:])
-        headers = {"Content-Type": "application/json", "Accept": "application/x-ndjson", **self.headers()}
-        return Request("POST", self._url(self.chat_path), headers, body)
+
+        def messages() -> Iterator[JSON]:
+            yield from self.messages(thread, model)
+            if tools and tool_choice not in ("auto", "none"):
+                yield {"role": "system", "content": _insistence(tool_choice)}
+
+        return self.post("application/x-ndjson", model, messages, rest)
 
     def message(self, message: threads.Message, *, recent: bool) -> Iterable[JSON]:  # noqa: ARG002
         """Tool results come without ids, matched by order; arguments are objects."""
@@ -77,11 +75,11 @@ class Ollama(ChatProvider):
             texts = [part for part in message.parts if isinstance(part, Text)]
             results = [part for part in message.parts if isinstance(part, ToolResult)]
             return [
-                *({"role": "tool", "content": part.content} for part in results),
-                *({"role": message.role, "content": part.text} for part in texts),
+                *({"role": "tool", "content": paragraphs([part.content])} for part in results),
+                *({"role": message.role, "content": paragraphs([part.text])} for part in texts),
             ]
-        out: JSON = {"role": "assistant", "content": "\n\n".join(p.text for p in message.parts if isinstance(p, Text))}
-        thinking = "\n\n".join(p.text for p in message.parts if isinstance(p, PastReasoning) and p.text)
+        out: JSON = {"role": "assistant", "content": paragraphs([p.text for p in message.parts if isinstance(p, Text)])}
+        thinking = paragraphs([p.text for p in message.parts if isinstance(p, PastReasoning) and p.text])
         if thinking:
             out["thinking"] = thinking
         calls = [part for part in message.parts if isinstance(part, ToolCall)]
