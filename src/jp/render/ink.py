@@ -31,7 +31,7 @@ _TARGET_LIMIT = 2083  # terminals drop longer ones
 class LinkStart:
     """A `[` or `![`; text unless `target` is set."""
 
-    __slots__ = ("deferred", "image", "index", "line", "shown", "target")
+    __slots__ = ("active", "deferred", "image", "index", "line", "shown", "target")
 
     def __init__(self, image: bool, index: int, deferred: int, line: int) -> None:
         self.image = image
@@ -39,6 +39,7 @@ class LinkStart:
         self.deferred = deferred
         self.line = line
         self.target: str | None = None
+        self.active = True  # may still become a link
         self.shown = False  # its text is its target
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jp.render.emphasis import Delimiter, Openers
 from jp.render.ink import Break, Code, Ink, LinkEnd, LinkStart, Url
-from jp.render.links import Incomplete, destination, unescape
+from jp.render.links import ENTITY, Incomplete, destination, unescape
 
 if TYPE_CHECKING:
     from jp.render.ink import Node, Surface
@@ -28,12 +28,12 @@ SPECIAL = re.compile(r"[\\`*_\[<&~]|://")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _CODE = re.compile(r"`+")
 _DELIMITERS = re.compile(r"\*+|_+|~+")
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _URL = re.compile(r"://[^\s<>`\[\]\u2e80-\U0003ffff]*")
 _URL_TAIL = re.compile(r"(?:[?!.,:;*_~'\"\])|]|&[a-z]+;)+$")
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.\-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~\-]+@[\w.\-]+)>")
-_HTML = re.compile(r"<(?:/?[A-Za-z][^<>]*|[!?][^<>]*)>")
+_ATTRIBUTE = r"""\s+[^\s"'=<>`/]+(?:\s*=\s*(?:[^\s"'=<>`]+|'[^'<>]*'|"[^"<>]*"))?"""
+_HTML = re.compile(rf"<(?:[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*\s*/?|/[A-Za-z][A-Za-z0-9-]*\s*|[!?][^<>]*)>")
 _ANGLE = re.compile("[<>]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
@@ -50,7 +50,7 @@ class Inline:
         self._openers = Openers()
         self._deferred: list[Delimiter] = []  # runs behind an undecided bracket
         self._brackets: list[LinkStart] = []
-        self._plain_brackets = 0
+        self._links: list[LinkStart] = []  # those brackets that may still become links, not images
         self._text = ""  # not yet scanned
         self._waiting: list[str] = []  # came while blocked
         self._waited = 0
@@ -145,9 +145,11 @@ class Inline:
             return self._close_bracket(text, at, may_wait)
         if char in "[!":
             image = char == "!"
-            self._brackets.append(LinkStart(image, len(self._nodes), len(self._deferred), self._line))
-            self._plain_brackets += not image
-            self._nodes.append(self._brackets[-1])
+            start = LinkStart(image, len(self._nodes), len(self._deferred), self._line)
+            self._brackets.append(start)
+            self._nodes.append(start)
+            if not image:
+                self._links.append(start)
             return at + (2 if image else 1)
         if char == "<":
             return self._angle(text, at, may_wait)
@@ -163,9 +165,8 @@ class Inline:
             self._nodes.append(following if escaped else "\\")
             return at + (2 if escaped else 1)
         if char == "&":
-            match = _ENTITY.match(text, at)
-            decoded = unescape(match[0]) if match else "&"
-            self._nodes.append(_CONTROL.sub("\ufffd", decoded))
+            match = ENTITY.match(text, at)
+            self._nodes.append(_CONTROL.sub("\ufffd", unescape(match[0])) if match else "&")
             return match.end() if match else at + 1
         if char == "\x1b":
             match = _SGR.match(text, at)
@@ -266,7 +267,7 @@ class Inline:
         if not self._brackets:
             self._nodes.append("]")
             return at + 1
-        if text[at + 1 : at + 2] == "(":
+        if text[at + 1 : at + 2] == "(" and self._brackets[-1].active:
             try:
                 found = destination(text, at + 2)
             except Incomplete:
@@ -277,7 +278,8 @@ class Inline:
                 self._link_closed(found[0], text.count("\n", at, found[1]))
                 return found[1]
         start = self._brackets.pop()
-        self._plain_brackets -= not start.image
+        if self._links and self._links[-1] is start:
+            self._links.pop()
         self._nodes.append("]")
         self._undefer()
         return at + 1
@@ -294,12 +296,22 @@ class Inline:
         del self._deferred[start.deferred :]
         self._nodes.append(LinkEnd(start))
         if not start.image:
-            self._plain_brackets -= 1
-            if self._plain_brackets:  # no links in links: the brackets around it are text
-                self._brackets = [bracket for bracket in self._brackets if bracket.image]
-                self._plain_brackets = 0
+            self._no_links_around()
         self._undefer()
         self._count_lines(lines)
+
+    def _no_links_around(self) -> None:
+        """A link is in no other link: the brackets around it are text, though each still takes its closing one.
+
+        That matters inside an image alone, so those outside of any are forgotten and hold nothing back.
+        """
+        for bracket in self._links:
+            bracket.active = False
+        self._links.clear()
+        keep = 0
+        while keep < len(self._brackets) and not self._brackets[keep].image:
+            keep += 1
+        del self._brackets[:keep]
 
     def _undefer(self) -> None:
         """Match the runs that no undecided bracket stands before any more."""
@@ -321,8 +333,11 @@ class Inline:
         while keep < len(brackets) and brackets[keep].line <= oldest:
             keep += 1
         if keep:
-            self._plain_brackets -= sum(not bracket.image for bracket in brackets[:keep])
-            del brackets[:keep]
+            gone = keep
+            while gone < len(brackets) and not brackets[gone].active:
+                gone += 1
+            del self._links[: sum(bracket.active and not bracket.image for bracket in brackets[:gone])]
+            del brackets[:gone]
             self._undefer()
         self._openers.expire(oldest)
 

@@ -6,6 +6,7 @@ import re
 
 _SPACE = " \t\n"
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ANGLE = re.compile(r"<((?:[^<>\n\\]|\\.)*)>")
 _PLAIN = re.compile(r"(?:[^\s()\\\x00-\x1f]|\\[!-/:-@\[-`{-~]|\\)+")
 _TITLES = {
@@ -56,10 +57,14 @@ def unescape(text: str) -> str:
     if "\\" in text:
         text = _ESCAPED.sub(r"\1", text)
     if "&" in text:
-        from html import unescape as entities
-
-        text = entities(text)
+        text = ENTITY.sub(_entity, text)
     return text
+
+
+def _entity(match: re.Match[str]) -> str:
+    from html import unescape as decoded
+
+    return decoded(match[0])
 
 
 def _skip(text: str, at: int) -> int:
