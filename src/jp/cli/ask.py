@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jp.cli.model import Choice, Connection
     from jp.config.load import Config
     from jp.conversation.attachments import Attachment
+    from jp.errors import JpError
     from jp.storage.conversation import Conversation
     from jp.turn.inbox import Inbox
     from jp.turn.loop import Turn
@@ -165,13 +166,23 @@ class Query:
                 title = self._title(config, conversation, connection, text, turn.inbox)
                 error = turn.run(connection.model, thread, self._ctx.router)
                 if error is not None:
-                    raise error
+                    raise self._hinted(error, conversation)
                 if title is not None:
                     self._set_title(conversation, title, turn.inbox, text)
                 connection.keep()
             finally:
                 connection.close()
         return DONE
+
+    def _hinted(self, error: "JpError", conversation: "Conversation") -> "JpError":
+        """The error of a turn, with how to go on where something came before it."""
+        from jp.conversation import ids
+
+        stream = conversation.stream
+        if conversation.persisted and stream.type(len(stream) - 1) == "chat_response":
+            go_on = f'what came is stored; go on with `jp query --id {ids.display(conversation.id)} "go on"`'
+            error.hints = (*error.hints, go_on)
+        return error
 
     def _terminal(self) -> "AbstractContextManager[object]":
         """Hold the terminal as long as the answer is written to it (decisions, "While a turn has the terminal")."""
