@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.support.marked import MARK, marked
+from tests.support.marked import MARK, still_marked
 from tests.support.status import of_returncode
 
 REPOSITORY = Path(__file__).parents[1]
@@ -135,9 +134,7 @@ def jp(tmp_path: Path) -> Jp:
 def no_leftovers() -> Iterator[None]:
     """Fails the test that leaves a process behind."""
     yield
-    end = time.monotonic() + 10
-    while (left := marked()) and time.monotonic() < end:
-        os.sched_yield()  # what was killed may take a moment to be gone
+    left = still_marked(within=10)
     assert not left, f"still running: {left}"
 
 

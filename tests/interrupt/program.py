@@ -240,9 +240,9 @@ def spawner(router: Router, *args: str) -> int:
     def run() -> None:
         while True:
             children.spawn(["sleep", "600"])
+            say("started")
 
-    for _ in range(2):
-        threading.Thread(target=run, daemon=True).start()
+    threading.Thread(target=run, daemon=True).start()
     run()
     return 0
 

@@ -1,6 +1,8 @@
 """Who is left: processes are found by a mark in their environment, whatever groups and sessions they moved to."""
 
 import os
+import select
+import time
 from pathlib import Path
 
 MARK = "TEST_MARK"
@@ -18,3 +20,11 @@ def marked(mark: str | None = None) -> dict[int, str]:
         except OSError:
             continue
     return found
+
+
+def still_marked(within: float) -> dict[int, str]:
+    """Those of them that are not gone within so many seconds: what was killed may take a moment."""
+    end = time.monotonic() + within
+    while (left := marked()) and time.monotonic() < end:
+        select.select([], [], [], 0.01)
+    return left
