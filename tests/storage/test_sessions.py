@@ -46,7 +46,7 @@ def test_history(folder: Path) -> None:
     assert (sessions.active(), sessions.previous()) == ("2", "3")
     assert sessions.history()[0].activated_at == NOW
     stored = json.loads((folder / "sessions" / "getsid-7.json").read_bytes())
-    assert stored["history"][0] == {"id": "jp-c2", "activated_at": "2026-06-01T12:00:00.250000Z"}
+    assert stored["history"][0] == {"id": 2, "activated_at": "2026-06-01T12:00:00.250000Z"}
     assert stored["source"] == {"type": "getsid"}
     other = Sessions(str(folder), Session("JP_SESSION", "x"))
     assert other.active() is None
@@ -59,7 +59,7 @@ def test_the_originals_files_are_continued(folder: Path) -> None:
     path = folder / "sessions" / "getsid-7.json"
     path.parent.mkdir()
     path.write_text(
-        '{"history":[{"id":"17800836875","activated_at":"2026-05-29T19:42:36.467320Z","note":1},{"id":"jp-c99-otvo8"}],'
+        '{"history":[{"id":17800836875,"activated_at":"2026-05-29T19:42:36.467320Z","note":1},{"id":"jp-c99-otvo8"}],'
         '"source":{"type":"getsid"},"more":{"kept":true}}'
     )
     sessions = Sessions(str(folder), Session("getsid", "7"))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from jp.conversation.stream import Stream
 
+_SEEN = ("turn_start", "chat_request", "chat_response", "tool_call_request", "tool_call_response")
 SUMMARY_REQUEST = "[Summary of previous conversation]"
 _UNITS = {"": 1, "B": 1, "K": 1000, "KB": 1000, "M": 1000**2, "MB": 1000**2, "G": 1000**3, "GB": 1000**3}
 _UNITS |= {"KIB": 1024, "MIB": 1024**2, "GIB": 1024**3}
@@ -39,10 +40,10 @@ class Policy:
 
 
 def visible(stream: Stream) -> Iterator[events.Event]:
-    """The events that a provider is to see, in order, overlays applied; unknown ones are left out."""
+    """The events that a provider is to see, in order, overlays applied; all others are left out."""
     overlays = [one for one in stream.events("compaction") if isinstance(one, events.Compaction)]
     if not overlays:
-        for event in stream.events():
+        for event in stream.events(*_SEEN):
             if not isinstance(event, events.Unknown):
                 yield event
         return
@@ -107,7 +108,7 @@ def _project(stream: Stream, numbers: list[int], policies: list[Policy]) -> Iter
     sizes = _pair_sizes(stream) if any(policy.omit and policy.strip_over >= 0 for policy in policies) else {}
     names: dict[str, str] = {}
     for i, number in enumerate(numbers):
-        if stream.type(i) in ("compaction", "config_delta"):
+        if stream.type(i) not in _SEEN:
             continue
         policy = policies[number]
         if policy.summary is not None:

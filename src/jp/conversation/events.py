@@ -295,11 +295,14 @@ def _each_string(value: Any, change: Any) -> Any:
 
 def encode_text(text: str) -> str:
     """`text` as the base64 of its UTF-8."""
-    return binascii.b2a_base64(text.encode(errors="replace"), newline=False).decode("ascii")
+    data = text.encode(errors="replace")
+    step = 3 * _PIECE // 4
+    pieces = [binascii.b2a_base64(data[at : at + step], newline=False) for at in range(0, len(data), step)]
+    return b"".join(pieces).decode("ascii")
 
 
 _URL_ALPHABET = {ord("-"): "+", ord("_"): "/"}
-_PIECE = 1 << 20  # a multiple of 4: one call over a huge text would hold the interpreter for too long
+_PIECE = 3 << 20  # a multiple of 4 and of 3: one call over a huge text would hold the interpreter for too long
 
 
 def decode_text(text: str) -> str:

@@ -109,7 +109,7 @@ class Sessions:
         found = self._read()
         kept = [one for one in _raw_entries(found) if _id_of(one) not in (None, conversation_id)]
         found["history"] = [
-            {"id": ids.display(conversation_id), "activated_at": now.isoformat().replace("+00:00", "Z")},
+            {"id": int(conversation_id), "activated_at": now.isoformat().replace("+00:00", "Z")},
             *kept[: _KEPT - 1],
         ]
         source = self._session.source
