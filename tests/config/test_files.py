@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jp.config.errors import (
+    ConfigError,
     ExtendsError,
     InvalidValueError,
     SyntaxFault,
@@ -370,3 +371,21 @@ def test_a_bare_off_in_yaml_is_the_word(paths: Paths, write: Write, key: str) ->
     text = "".join("  " * depth + f"{step}:\n" for depth, step in enumerate(above))
     write("user/config.yaml", text + "  " * len(above) + f"{last}: off\n")
     assert load(paths, {}).get(key) == "off"
+
+
+@pytest.mark.parametrize("bad", ["\\u0000", "\\ud800", "a" * 5000])
+@pytest.mark.parametrize("key", ["extends", "config_load_paths"])
+def test_paths_that_no_system_has_are_errors_and_no_crash(paths: Paths, write: Write, key: str, bad: str) -> None:
+    write("ws/.jp/config.json", f'{{"{key}": ["{bad}/*.toml", "~{bad}", "{bad}"]}}')
+    with pytest.raises(ConfigError):
+        load(paths, {}, cfg=["name"])
+
+
+def test_the_search_for_a_near_name_ends(paths: Paths, write: Write) -> None:
+    write("ws/.jp/config.toml", 'config_load_paths = ["many"]')
+    write("ws/many/near.toml", "")
+    for number in range(600):
+        (Path(paths.workspace_root or "") / f"many/{number}").mkdir(parents=True)
+    with pytest.raises(UnknownNameError) as caught:
+        load(paths, {}, cfg=["naer"])
+    assert caught.value.hints == ("did you mean near?",)

@@ -207,3 +207,40 @@ def test_attachments_that_run_something(attachment: object) -> None:
 @pytest.mark.parametrize("attachment", ["file://cmd:x", "command:x", {"type": "file", "path": "cmd:"}, ""])
 def test_attachments_that_do_not(attachment: object) -> None:
     assert not is_command(attachment)
+
+
+MINE = """
+conversation.attachments = ["cmd:date", "file://a"]
+editor.cmd = { program = "code", args = ["-w"] }
+providers.llm.lab.base_url = "https://lab.example"
+providers.mcp.mine = { command = "serve" }
+conversation.tools.mine = { source = "local", command = "run me" }
+"""
+
+
+def test_what_was_in_effect_when_a_conversation_was_recorded_stays_so(
+    paths: Paths, write: Write, tmp_path: Path
+) -> None:
+    """A persona of the user's own, without which the conversation is continued."""
+    store = TrustStore(str(tmp_path / "data/trust.json"))
+    persona = write("elsewhere.toml", MINE)
+    created = load(paths, {}, cfg=[str(persona)], trust=store)
+    recorded = conversation_layers(created.as_partial())
+    assert load(paths, {}, conversation=recorded, trust=store).root.editor.cmd is None
+    assert paths.workspace_root
+    text = store.remembering(paths.workspace_root, created.commands())
+    assert text is not None
+    Path(store.path).write_text(text, encoding="utf-8")
+    continued = load(paths, {}, conversation=recorded, trust=store)
+    assert continued.withheld == []
+    assert continued.shown() == created.shown()
+    assert store.remembering(paths.workspace_root, continued.commands()) is None
+
+
+def test_defaults_need_no_trust(paths: Paths) -> None:
+    assert load(paths, {}).commands() == []
+
+
+def test_what_is_held_back_is_not_remembered(paths: Paths, write: Write) -> None:
+    write("ws/.jp/config.toml", HOSTILE)
+    assert load(paths, {}).commands() == []

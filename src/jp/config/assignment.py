@@ -58,7 +58,10 @@ def steers_loading(layer: Layer) -> AssignmentError | None:
 
 
 def from_value(key: str, value: object, source: str = "flag") -> Layer:
-    """The layer that sets `key` to a value that is one already; a list replaces. Raises like `from_argument`."""
+    """The layer that sets `key` to a value that is one already; a list replaces, unless in the merge form.
+
+    Raises `UnknownKeyError`; a value that does not fit is refused when the layer is read.
+    """
     path, kind = find(key, f"{source} {key}")
     if isinstance(value, list) and isinstance(kind, Items):
         value = {"value": value, "strategy": "replace"}

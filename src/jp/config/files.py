@@ -13,6 +13,7 @@ from jp.config.layers import Layer
 from jp.config.read import SUFFIXES, read_file
 from jp.errors import nearest
 
+MOST_DIRECTORIES = 500
 DEFAULT_EXTENDS = ("config.d/**/*",)
 
 
@@ -163,7 +164,7 @@ def _extended(path: str, extends: object, default: Sequence[str]) -> tuple[list[
 def _matches(declaring: str, pattern: str) -> list[str]:
     """The files that `pattern` names, relative to the directory of `declaring`, sorted."""
     base = os.path.dirname(declaring)
-    full = os.path.normpath(os.path.join(base, os.path.expanduser(pattern)))
+    full = os.path.normpath(os.path.join(base, _home(pattern)))
     if not any(char in pattern for char in "*?["):
         if os.path.lexists(full):
             return [full]
@@ -191,10 +192,18 @@ def near_file(path: str) -> list[str]:
     return [f"did you mean {os.path.join(os.path.dirname(path), near)}?"] if near else []
 
 
+def _home(path: str) -> str:
+    """A path with `~` resolved; as it is where its user cannot even be looked up."""
+    try:
+        return os.path.expanduser(path)
+    except ValueError:
+        return path
+
+
 def _names(directory: str) -> list[str]:
     try:
         return os.listdir(directory)
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 
@@ -210,7 +219,7 @@ def load_name(name: str, load_paths: Iterable[str], paths: Paths, read: Reader =
         if not base:
             continue
         for entry in load_paths:
-            directory = os.path.normpath(os.path.join(base, os.path.expanduser(entry)))
+            directory = os.path.normpath(os.path.join(base, _home(entry)))
             looked.append(directory)
             path = os.path.join(directory, name)
             found = path if path.endswith(SUFFIXES) and os.path.isfile(path) else first_file(path)
@@ -238,9 +247,13 @@ def _unknown_name(name: str, looked: list[str]) -> UnknownNameError:
 
 
 def names_below(directory: str) -> set[str]:
-    """The names that `--cfg` takes for the files at and below `directory`."""
-    found = set()
-    for place, _, files in os.walk(directory):
+    """The names that `--cfg` takes for the files below `directory`; not all where that is somebody's whole home."""
+    found: set[str] = set()
+    if not os.path.isdir(directory):  # which takes names that no system has, walking does not
+        return found
+    for count, (place, _, files) in enumerate(os.walk(directory)):
+        if count == MOST_DIRECTORIES:
+            break
         below = os.path.relpath(place, directory)
         for file in files:
             stem, suffix = os.path.splitext(file)

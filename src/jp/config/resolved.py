@@ -7,7 +7,7 @@ from jp.config.kinds import MISSING, SHOWN, Form
 from jp.config.layers import Layer
 from jp.config.model import PROVIDERS, ModelId, parse_model_id
 from jp.config.schema import LOADING, AppConfig, find, root, typed
-from jp.config.trust import Withheld
+from jp.config.trust import Withheld, commands
 
 
 class Config:
@@ -58,6 +58,10 @@ class Config:
         if change is MISSING:
             return None
         return {key: value for key, value in change.items() if key not in LOADING} or None
+
+    def commands(self) -> list[Withheld]:
+        """What is in effect of all that needs trust; to be remembered when this is recorded with a conversation."""
+        return commands(self.values)
 
     def as_partial(self) -> dict[str, Any]:
         """The whole configuration in the form of `base_config.json`."""

@@ -67,6 +67,23 @@ def split(
     return in_effect, withheld
 
 
+def commands(values: Mapping[str, Any]) -> list[Withheld]:
+    """What is in effect of all that needs trust, from a resolved configuration.
+
+    Whoever records that configuration with a conversation has it remembered as trusted (`TrustStore.remembering`): it
+    comes from sources that are, and would be held back when it is read from the conversation.
+    """
+    found = []
+    for path, value in _commands(values):
+        if _is_list(path):
+            found += [(path, item) for item in value if is_command(item)]
+        else:
+            found.append((path, _meaning(path, value)))
+    defaults = dict.fromkeys(digest(join_key(path), value) for path, value in _commands(root().final(MISSING)))
+    held = [Withheld(join_key(path), value, "in effect", digest(join_key(path), value)) for path, value in found]
+    return [each for each in held if each.digest not in defaults]
+
+
 def _meaning(path: tuple[str, ...], value: Any) -> Any:
     """What a value comes to by itself: two spellings of one command are the same command."""
     kind: Kind | None = root()
@@ -213,6 +230,12 @@ class TrustStore:
         root = os.path.realpath(workspace_root)
         workspaces[root] = sorted(self.trusted(workspace_root) | {each.digest for each in withheld})
         return json.dumps({"version": 1, "workspaces": workspaces}, indent=2, sort_keys=True) + "\n"
+
+    def remembering(self, workspace_root: str, in_effect: "list[Withheld]") -> str | None:
+        """The text of the store with what is `in_effect` (see `commands`) trusted; None when nothing is new."""
+        known = self.trusted(workspace_root)
+        fresh = [each for each in in_effect if each.digest not in known]
+        return self.with_trusted(workspace_root, fresh) if fresh else None
 
     def _read(self) -> dict[str, Any]:
         import json
