@@ -205,6 +205,12 @@ def test_once_the_model_is_done_nothing_can_spoil_its_answer(end: Step, monkeypa
     assert got.text == "kept"
 
 
+def test_nonsense_after_the_end_does_not_spoil_it_either() -> None:
+    got = receive(SSE_HEAD, *chunked(KEPT, STOP, b"data: nonsense\n\n"))
+    assert got.error is None
+    assert got.text == "kept"
+
+
 def test_it_does_not_wait_for_the_close_after_the_end() -> None:
     got = receive(SSE_HEAD, *chunked(KEPT, STOP, DONE, end=False), HANG)
     assert got.error is None

@@ -14,10 +14,9 @@ from msgspec import Struct
 from jp.llm.address import parse, resolve
 from jp.llm.connect import Lifeline
 from jp.llm.errors import BadResponse, ConnectionLost, LlmError, Redirected, StreamCut
-from jp.llm.http11 import ResponseDecoder, encode_head
+from jp.llm.http11 import USER_AGENT, ResponseDecoder, encode_head
 from jp.llm.provider import Request
 from jp.llm.proxy import proxy_for
-from jp.llm.tunnel import USER_AGENT, open_tunnel
 from jp.llm.wire import SLICE, Wire
 
 SEND_SIZE = 256 * 1024
@@ -88,6 +87,8 @@ class Exchange:
         at = self.address if proxy is None else proxy.address
         self._wire = Wire(at, self._lifeline, server=self.address, timeout=limits.connect_secs)
         if proxy is not None and (proxy.socks or self.address.scheme == "https"):
+            from jp.llm.tunnel import open_tunnel
+
             open_tunnel(self._wire, proxy, limit=limits.connect_secs)
         elif proxy is not None:
             target = self.address.origin + self.address.path

@@ -8,10 +8,15 @@ Not here, because no model server needs it: trailers (skipped), upgrade, pipelin
 connection), multipart.
 """
 
-import zlib
+from __future__ import annotations
 
 from jp.llm.errors import BadResponse
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from zlib import _Decompress as Inflater
+
+USER_AGENT = "jean-pierre"
 MAX_HEAD = 128 * 1024
 MAX_CHUNK_LINE = 4096
 _BODYLESS = (204, 304)
@@ -47,7 +52,7 @@ class ResponseDecoder:
         self._remaining: int | None = None  # of the body or of the chunk; None: until the end of the connection
         self._chunked = False
         self._chunk_state = "size"
-        self._inflater: zlib._Decompress | None = None
+        self._inflater: Inflater | None = None
         self._budget = max_inflated
 
     def feed(self, data: bytes) -> bytes:
@@ -117,6 +122,8 @@ class ResponseDecoder:
             self.complete = self._remaining == 0
         encoding = self.headers.get("content-encoding", "identity").lower()
         if encoding in ("gzip", "x-gzip", "deflate"):
+            import zlib
+
             self._inflater = zlib.decompressobj(wbits=47)  # a gzip or a zlib header, whichever comes
         elif encoding not in ("identity", ""):
             raise BadResponse(f"the server compressed its answer with {encoding}, which nobody asked for")
@@ -175,6 +182,8 @@ class ResponseDecoder:
             self.error = BadResponse(f"the server's chunked encoding makes no sense: {_quote(line)} after a chunk")
 
     def _inflate(self, body: bytes) -> bytes:
+        import zlib
+
         assert self._inflater is not None
         try:
             out = self._inflater.decompress(body, self._budget)

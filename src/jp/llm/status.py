@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -112,6 +111,8 @@ def said_by(body: bytes) -> str:
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         text = body[:65536].decode("utf-8", "replace")
         if text.lstrip().startswith("<"):
+            import re
+
             found = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
             return _shorten(found.group(1)) if found else ""
         return _shorten(text)

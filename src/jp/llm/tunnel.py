@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from jp.llm.address import Address
 from jp.llm.errors import ProxyError
-from jp.llm.http11 import ResponseDecoder, encode_head
+from jp.llm.http11 import USER_AGENT, ResponseDecoder, encode_head
 from jp.llm.proxy import Proxy
 from jp.llm.wire import Wire
 
-USER_AGENT = "jean-pierre"
 _SOCKS_ERRORS = {
     1: "it failed",
     2: "its rules forbid it",
