@@ -35,9 +35,11 @@ class Query:
 
     def run(self) -> int:
         """Ask, show, store; returns the exit status. Raises JpError leaves and Shutdown."""
+        from jp.cli.lean import import_msgspec
         from jp.cli.question import from_words, joined
         from jp.cli.select import for_query
 
+        import_msgspec()
         words = from_words(self._args.text, self._ctx.cwd)
         wanted = for_query(self._args, self._ctx)  # where there is no workspace, say so before reading stdin
         text = joined(words, self._piped(words))

@@ -5,6 +5,7 @@ alone; everything else, global flags included, goes to one argparse parser that 
 """
 
 import argparse
+import os
 from importlib import import_module
 
 from jp.cli.tree import ROOT, Node
@@ -71,6 +72,15 @@ class _Parser(argparse.ArgumentParser):
         hints.append(f"`{self.prog} --help` lists the arguments")
         what = "unknown flag" if word.startswith("-") else "unexpected argument"
         raise UsageError(f"{what} `{word}`", hints=hints, metadata={"argument": word, "nearest": close})
+
+
+def _formatter(prog: str) -> argparse.RawDescriptionHelpFormatter:
+    """Help as wide as the terminal, up to what reads well. A width given keeps argparse from importing shutil."""
+    try:
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+    except (OSError, ValueError):
+        columns = 80
+    return argparse.RawDescriptionHelpFormatter(prog, width=max(40, min(columns, 100)) - 2)
 
 
 class _HelpAction(argparse.Action):
@@ -184,7 +194,7 @@ def parse(argv: "Sequence[str]") -> Command:
         epilog=getattr(module, "EPILOG", None),
         add_help=False,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_formatter,
     )
     module.add_arguments(parser)
     add_global_arguments(parser)
@@ -227,7 +237,7 @@ def _group(node: Node, prog: str, rest: "list[str]") -> "NoReturn":
         epilog="commands:\n" + _listing(node) + f"\n\n`{prog} <command> --help` describes one.",
         add_help=False,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_formatter,
     )
     add_global_arguments(parser)
     _, unknown = parser.parse_known_args(rest)
