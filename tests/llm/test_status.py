@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from jp.llm import errors as e
+from jp.llm.retry import transient
 from jp.llm.status import error_for_status, error_in_stream, not_json, said_by
 
 AT = "https://api.example.com/v1/chat/completions"
@@ -16,6 +17,7 @@ AT = "https://api.example.com/v1/chat/completions"
     [
         (400, e.HttpError, "did not accept the request"),
         (401, e.Unauthorized, "did not accept the API key"),
+        (402, e.OutOfCredit, "no credit or quota left"),
         (403, e.Unauthorized, "refuses this request"),
         (404, e.NotFound, "does not know this model"),
         (413, e.HttpError, "too large"),
@@ -32,6 +34,16 @@ def test_statuses(status: int, kind: type, words: str) -> None:
     assert error.message.endswith(f"(HTTP {status} from {AT}): because")
     assert error.status_code == error.metadata["status"] == status
     assert error.metadata["address"] == AT
+
+
+@pytest.mark.parametrize("field", ["code", "type"])
+def test_a_quota_that_is_gone_is_no_rate_limit(field: str) -> None:
+    body = json.dumps({"error": {field: "insufficient_quota", "message": "check your plan"}}).encode()
+    error = error_for_status(429, body, address=AT)
+    assert type(error) is e.OutOfCredit
+    assert not transient(error)
+    for other in (b'{"error": "x"}', b"[]", b"", b'{"error": {"code": []}}'):
+        assert type(error_for_status(429, other, address=AT)) is e.RateLimited
 
 
 def test_a_wrong_key_names_its_variable() -> None:

@@ -132,6 +132,12 @@ class RateLimited(HttpError):
     code = "rate_limited"
 
 
+class OutOfCredit(HttpError):
+    """402, or a 429 that no waiting helps: the account has nothing left."""
+
+    code = "out_of_credit"
+
+
 class Overloaded(HttpError):
     """529 and 503: the provider has too much to do."""
 

@@ -17,6 +17,7 @@ from jp.llm.errors import (
     LlmError,
     NameNotFound,
     NetworkError,
+    OutOfCredit,
     ProviderError,
     ProxyError,
     StreamCut,
@@ -25,7 +26,7 @@ from jp.llm.errors import (
 
 RETRIED_STATUS = frozenset({408, 409, 425, 429})
 MAX_RETRY_AFTER = 300.0
-FATAL_NETWORK = (TlsError, NameNotFound)
+FATAL = (TlsError, NameNotFound, OutOfCredit)
 
 
 def chance() -> float:
@@ -73,7 +74,7 @@ def transient(error: JpError) -> bool:
     """Whether the same request may well succeed a little later."""
     if isinstance(error, StreamCut):
         return True
-    if isinstance(error, FATAL_NETWORK):
+    if isinstance(error, FATAL):
         return False
     if isinstance(error, LlmError) and error.status_code is not None:
         return error.status_code in RETRIED_STATUS or error.status_code >= 500

@@ -11,6 +11,7 @@ from jp.llm.errors import (
     HttpError,
     LlmError,
     NotFound,
+    OutOfCredit,
     Overloaded,
     ProviderError,
     RateLimited,
@@ -30,6 +31,10 @@ def error_for_status(
     kind: type[HttpError] = HttpError
     hints: list[str] = []
     match status:
+        case 402 | 429 if status == 402 or _quota_gone(body):
+            kind = OutOfCredit
+            what = "the account at the provider has no credit or quota left"
+            hints.append("Top it up, or choose another model with `-m provider/name`.")
         case 401 | 403:
             kind = Unauthorized
             what = "the provider did not accept the API key" if status == 401 else "the provider refuses this request"
@@ -64,6 +69,14 @@ def error_for_status(
         retry_after=retry_after,
         hints=hints,
     )
+
+
+def _quota_gone(body: bytes) -> bool:
+    try:
+        error = msgspec.json.decode(body)["error"]
+        return "insufficient_quota" in (error.get("code"), error.get("type"))
+    except (msgspec.DecodeError, UnicodeError, RecursionError, LookupError, TypeError, AttributeError):
+        return False
 
 
 def error_in_stream(error: Any, *, address: str) -> LlmError:
