@@ -266,7 +266,9 @@ def test_a_redirect_elsewhere_is_refused(location: str) -> None:
 
 
 def test_a_redirect_that_would_turn_the_request_into_another_is_refused() -> None:
-    got = receive(head("302 Found", location="/login", content_length="0"))
+    with RawServer([[head("302 Found", location="/login", content_length="0")]]) as server:
+        got = Receiver(server.base_url).finish()
+        assert len(server.requests) == 1
     assert isinstance(got.error, e.Redirected)
 
 
