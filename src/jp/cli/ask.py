@@ -211,11 +211,28 @@ class Query:
         turn.record(ChatRequest(content=text, author=author) if author else ChatRequest(content=text))
         if not conversation.persisted:
             return
+        self._remember(config)
         self._ctx.store.sessions().activate(conversation.id, self._ctx.store.clock())
         if not fresh:
             conversation.set_time("last_activated_at", self._ctx.store.clock())
             if self._args.title:
                 conversation.set_title(self._args.title)
+
+    def _remember(self, config: "Config") -> None:
+        """Keep the commands of the user's own configuration trusted where the conversation has recorded them."""
+        in_effect = config.commands()
+        if not in_effect:
+            return
+        import os
+
+        from jp.config.trust import TrustStore
+        from jp.storage import files
+
+        store = TrustStore.of(self._ctx.environ)
+        text = store.remembering(self._ctx.workspace.root, in_effect)
+        if text is not None:
+            files.make_directory(os.path.dirname(store.path), 0o700)
+            files.write_atomic(store.path, text.encode())
 
     def _screen(self, config: "Config") -> "Screen":
         from jp.turn.screen import Screen

@@ -35,6 +35,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         before = ""
     after = set_value(path, before, args.key, args.value)
     files.make_directory(folder)
+    after = after if after.endswith("\n") else after + "\n"
     files.write_atomic(path, after.encode("utf-8", "surrogateescape"))
     ctx.printer.note(f"{args.key} set in {path}")
     return 0

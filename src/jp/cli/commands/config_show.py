@@ -50,7 +50,7 @@ def _resolved(ctx: "Context") -> "dict[str, object]":
             f"{len(config.withheld)} settings of this workspace name commands or servers and are not in effect until "
             f"it is trusted: {', '.join(kinds)} (`jp config explain KEY` tells of one)"
         )
-    return config.as_partial()
+    return config.shown()
 
 
 def _defaults() -> "dict[str, object]":
@@ -58,7 +58,7 @@ def _defaults() -> "dict[str, object]":
     from jp.config.load import Config
     from jp.config.schema import root
 
-    return Config(root().final(MISSING), []).as_partial()
+    return Config(root().final(MISSING), []).shown()
 
 
 def _at(values: "dict[str, object]", key: str) -> object:
@@ -72,11 +72,11 @@ def _at(values: "dict[str, object]", key: str) -> object:
 
 
 def _envs(ctx: "Context") -> int:
-    from jp.config.schema import keys
+    from jp.config.assignment import variables
 
-    names = [(key, "JP_" + key.upper().replace(".", "_")) for key in keys() if "<name>" not in key and '"' not in key]
+    found = {key: name for name, key, _ in variables()}
     if ctx.printer.format.is_json:
-        ctx.printer.record(_json(dict(names)))
+        ctx.printer.record(_json(found))
     else:
-        ctx.printer.out("".join(f"{name}\n" for _, name in names))
+        ctx.printer.out("".join(f"{name}\n" for name in found.values()))
     return 0
