@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # What the person is told at the second and the third rung.
 GRACEFUL = "gracefully shutting down…"
 TERMINATING = "terminating program…"
+_FIRST_WORDS_SECS = 0.1  # for the thread that is just saying that the shutdown has begun
 _LAST_WORDS_SECS = 0.3
 
 
@@ -104,6 +105,7 @@ class Router:
         self._clock = clock
         self._state = ladder.initial()
         self._ending: Cause | None = None
+        self._told = False
         self._last_words = False
         self._events: list[Value] = []
         self._calls: list[dict[int, Any]] = []
@@ -233,7 +235,8 @@ class Router:
     def post(self, event: "Value") -> None:
         """Take one event. Any thread, also a signal handler; returns without waiting, whatever another thread does."""
         self._events.append(event)
-        self._run()
+        with self._signals.busy:
+            self._run()
 
     def _run(self) -> None:
         while self._calls:
@@ -287,6 +290,7 @@ class Router:
         self._watchdog.start(self.shutdown_timeout_secs)
         if text:
             self._say(text)
+        self._told = True
         self.token.cancel(cause)
         if self.shutdown_timeout_secs <= 0:
             self.post(ladder.DeadlinePassed())
@@ -295,6 +299,8 @@ class Router:
         self._ending = cause
         if not cause.silent:
             self._watchdog.hurry(_LAST_WORDS_SECS)
+            if self._state.cause is not None and not self._told:
+                self._signals.busy.let_others_finish(_FIRST_WORDS_SECS)
             self._say(TERMINATING)
             self._last_words = True
         end.end_now(cause)

@@ -9,10 +9,13 @@ What does not work, and why:
 * Blocking the signals for a thread in `sigwait`: every child inherits the mask.
 * An event loop's `add_signal_handler`: takes the wake-up descriptor and leaves -1 behind.
 * A handler without a guard against itself: a storm of signals recurses until it breaks.
+* Leaving it at that: a thread that has just taken a byte from the pipe can lose the interpreter to C code that keeps
+  it, and the press with it.
 
 Chosen: the interpreter's C handler writes each signal as one byte into one non-blocking pipe, which is the queue. A
 thread drains it, and so does the handler on the main thread, whoever comes first; each byte is read once and queued in
-order. Who finds the other one draining leaves it to it: nobody waits.
+order. Who finds the other one draining leaves it to it. Before the handler goes back to the code it has interrupted, it
+lets the other threads finish what they have taken (50 ms at most).
 
 Stopping (SIGTSTP) is the exception: only the main thread can change a disposition and take it back, so a stop waits
 until the main thread looks at signals. Not verified on macOS: that the kernel prefers the main thread for it.
@@ -46,7 +49,34 @@ OWNED = tuple(n for n in (INT, TERM, HUP, QUIT, TSTP, CONT, WINCH, ALRM, BREAK) 
 
 # Ignored from the start by `nohup`, by `&` in a script, by a parent without job control: stays so.
 _KEPT_IGNORED = (INT, HUP, TSTP)
+_OTHERS_SECS = 0.05
 _DEADLY = tuple(cause.signal for cause in end.DEADLY)
+
+
+class Busy:
+    """The threads that are at work on a signal just now, as a context manager for each of them."""
+
+    __slots__ = ("_depths",)
+
+    def __init__(self) -> None:
+        self._depths: dict[int, int] = {}
+
+    def __enter__(self) -> None:
+        me = _thread.get_ident()
+        self._depths[me] = self._depths.get(me, 0) + 1  # a handler in the middle of this leaves it as it was
+
+    def __exit__(self, *_: object) -> None:
+        me = _thread.get_ident()
+        self._depths[me] -= 1
+        if not self._depths[me]:
+            del self._depths[me]
+
+    def let_others_finish(self, seconds: float) -> None:
+        """Give the interpreter to the other threads at work until they are done, for so long at most."""
+        me = _thread.get_ident()
+        limit = time.monotonic() + seconds
+        while any(other != me for other in list(self._depths)) and time.monotonic() < limit:
+            time.sleep(0.0005)
 
 
 class Signals:
@@ -66,6 +96,7 @@ class Signals:
         self._queue = queue
         self._run = run
         self._on_main = on_main
+        self.busy = Busy()
         self._turn = _thread.allocate_lock()
         self._reader = self._writer = -1
         self._main = 0
@@ -127,8 +158,10 @@ class Signals:
             if act is not None:
                 act()
             elif sys.platform != "win32":
-                self._drain()
-                self._run()
+                with self.busy:
+                    self._drain()
+                    self._run()
+                self.busy.let_others_finish(_OTHERS_SECS)
         except Exception as error:
             end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
 
@@ -151,9 +184,11 @@ class Signals:
         while True:
             try:
                 select([self._reader], [], [])
-                if not self._drain():
+                with self.busy:
+                    alone = self._drain()
+                    self._run()
+                if not alone:
                     time.sleep(0.0005)  # the other one is at it; looked at again, in case it has just finished
-                self._run()
             except Exception as error:
                 end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
 
