@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import program
+from tests.support.process import Process
 from tests.support.terminal import CTRL_Q, CTRL_S, CTRL_Z, Terminal, shell
 from tests.support.workspace import messages
 from tests.wire.model_server import ModelServer, silent, text
@@ -163,3 +164,18 @@ def test_the_waiting_indicator_is_gone_when_the_answer_comes(workspace: Path, se
         terminal.press()
         terminal.wait()
         assert "Waiting" not in terminal.screen.contents
+
+
+def test_the_idle_timer_stands_still_while_stopped(counting, workspace: Path):
+    with shell("bash", cwd=workspace, columns=100, rows=60) as terminal:
+        terminal.send(f"{JP} q -c assistant.request.stream_idle_timeout_secs=1 hi; echo status $?\n".encode())
+        terminal.until("n20.")
+        terminal.send(CTRL_Z)
+        terminal.until("topped")
+        with Process(["sleep", "2.5"]) as pause:
+            pause.wait()
+        terminal.send(b"fg\n")
+        terminal.until("n399.")
+        terminal.until(lambda screen: screen.text.rstrip().endswith("$"))
+        assert "Trying again" not in terminal.output.decode(errors="replace")
+        assert numbers(terminal.screen.contents) == list(range(400))
