@@ -145,7 +145,7 @@ class Blocks:
             return False
         if spot.opened and spot.opened[0].indent and (follows_item or self._last not in _SPACED):
             return False
-        return spot.kind in _SPACED or self._last in _SPACED
+        return spot.kind in _SPACED or spot.kind == "row" or self._last in _SPACED
 
     def _close_containers(self, keep: int) -> None:
         if keep == len(self._containers):
@@ -249,6 +249,8 @@ class Blocks:
             self._inline.finish()
             self._page.end_block()
             self._inline = None
+            if not any(container.indent for container in self._containers):
+                self._page.blank()
         self._leaf = self._last = "table"
         self._grid = Grid(self._page, lines.split_row(self._row), lines.alignments(delimiter))
 

@@ -76,7 +76,7 @@ class CodeBlock:
         text = text[strip:].expandtabs(4)
         if self._page.style.line_numbers:
             self._number += 1
-            self._page.text_now(f"{self._number:>4} ", MUTED)
+            self._page.text_now(f"{self._number:>4} " if text else f"{self._number:>4}", MUTED)
         elif not text:
             self._page.blank()
             return False

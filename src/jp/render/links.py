@@ -7,14 +7,14 @@ import re
 _SPACE = " \t\n"
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_ANGLE = re.compile(r"<((?:[^<>\n\\]|\\.)*)>")
+_ANGLE = re.compile(r"(?:[^<>\n\\]|\\.)*")
 _PLAIN = re.compile(r"(?:[^\s()\\\x00-\x1f]|\\[!-/:-@\[-`{-~]|\\)+")
 _TITLES = {
     '"': re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
     "'": re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL),
     "(": re.compile(r"\(((?:[^()\\]|\\.)*)\)", re.DOTALL),
 }
-_MAX_NESTING = 32
+_MAX_NESTING = 8
 
 
 class Incomplete(Exception):
@@ -28,12 +28,13 @@ def destination(text: str, at: int) -> tuple[str, int] | None:
     """
     at = _skip(text, at)
     if text[at] == "<":
-        match = _ANGLE.match(text, at)
-        if match is None:
-            if "\n" in text[at:] or "<" in text[at + 1 :] or ">" in text[at:]:
-                return None
+        match = _ANGLE.match(text, at + 1)
+        assert match is not None
+        if match.end() == len(text):
             raise Incomplete
-        target, at = match[1], match.end()
+        if text[match.end()] != ">":
+            return None
+        target, at = match[0], match.end() + 1
     else:
         end = _plain(text, at)
         if end < 0:

@@ -5,6 +5,7 @@ Pure: looks at a line and at the open containers, changes neither.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from jp.render import lines
@@ -14,6 +15,7 @@ from jp.render.pen import MARKER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_SPACES = re.compile(r"[ \t]*")
 MAX_DEPTH = 40  # containers in containers; deeper markers are text
 
 
@@ -47,10 +49,11 @@ class Spot:
 
 def matched(text: str, containers: Sequence[Container]) -> Spot:
     """The containers that the line continues."""
-    at = 0
+    at = start = 0
     count = 0
     for container in containers:
-        start = skip(text, at)
+        if start <= at:
+            start = skip(text, at)
         if container.kind == ">":
             if start - at > 3 or text[start : start + 1] != ">":
                 break
@@ -157,7 +160,5 @@ def _task(text: str, spot: Spot, *, complete: bool) -> Spot | None:
 
 def skip(text: str, at: int) -> int:
     """Where the spaces at `at` end; tabs are left only at the end of a line."""
-    end = len(text)
-    while at < end and text[at] in " \t":
-        at += 1
-    return at
+    match = _SPACES.match(text, at)
+    return match.end() if match is not None else at
