@@ -17,6 +17,7 @@ from jp.llm.errors import BadAddressError
         ("http://h?x=1", Address("http", "h", 80, "/?x=1")),
         ("http://user:p%40ss@h:1/", Address("http", "h", 1, "/", "user:p%40ss")),
         (" http://h ", Address("http", "h", 80)),
+        ("http://bücher.example", Address("http", "xn--bcher-kva.example", 80)),
     ],
 )
 def test_parse(url: str, expected: Address) -> None:
@@ -38,6 +39,7 @@ def test_parse(url: str, expected: Address) -> None:
         ("http://h:8080:9", "port"),
         ("http://[::1", "bracket"),
         ("http://[::1]x", "port"),
+        ("http://" + "ä" * 70, "not a possible name"),
         ("http://a b", "space"),
         ("http://h/\r\nX: y", "control"),
     ],

@@ -125,7 +125,7 @@ def test_names_that_are_not_found(code: int, kind: type, monkeypatch: pytest.Mon
     assert type(error.value) is kind
 
 
-@pytest.mark.parametrize("host", ["a" * 64 + ".example", "ä" * 70 + ".example", "a..b"])
+@pytest.mark.parametrize("host", ["a" * 64 + ".example", "a..b"])
 def test_names_that_are_none(host: str) -> None:
     with pytest.raises(e.NetworkError, match="name"):
         timed_connect(f"http://{host}")

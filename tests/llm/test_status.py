@@ -36,6 +36,12 @@ def test_statuses(status: int, kind: type, words: str) -> None:
     assert error.metadata["address"] == AT
 
 
+def test_a_proxy_that_wants_credentials() -> None:
+    error = error_for_status(407, b"", address=AT)
+    assert type(error) is e.ProxyError
+    assert "HTTP_PROXY" in error.hints[0]
+
+
 @pytest.mark.parametrize("field", ["code", "type"])
 def test_a_quota_that_is_gone_is_no_rate_limit(field: str) -> None:
     body = json.dumps({"error": {field: "insufficient_quota", "message": "check your plan"}}).encode()

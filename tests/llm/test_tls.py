@@ -23,6 +23,14 @@ def test_an_authority_of_ones_own(variable: str, tmp_path: Path) -> None:
     assert got.text == "secret"
 
 
+def test_the_authorities_are_read_once(tmp_path: Path) -> None:
+    from jp.llm import tls
+
+    environ = {"SSL_CERT_FILE": authority_file(tmp_path)}
+    assert tls.context(environ) is tls.context(environ)
+    assert tls.context({}) is not tls.context(environ)
+
+
 def test_by_name(tmp_path: Path) -> None:
     with RawServer([STEPS], tls=server_context(GOOD, tmp_path)) as server:
         url = f"https://localhost:{server.port}"

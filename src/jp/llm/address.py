@@ -71,6 +71,11 @@ def parse(url: str, *, name: str = "the address") -> Address:
         port = colon + port
     if not host or any(c <= " " or c == "\x7f" for c in url.strip()):
         raise _bad(url, name, "it has no host" if not host else "it contains a space or a control character")
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode()
+        except UnicodeError:
+            raise _bad(url, name, "its host is not a possible name") from None
     number = DEFAULT_PORTS[scheme]
     if port not in ("", ":"):
         digits = port.removeprefix(":")

@@ -171,9 +171,8 @@ class _Race:
 
 def _look_up(address: Address) -> list[Candidate]:
     # As bytes: for a str the interpreter loads its IDNA codec, 10 ms, even for ASCII.
-    host = address.host.encode() if address.host.isascii() else address.host
     try:
-        found = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(address.host.encode(), address.port, type=socket.SOCK_STREAM)
     except UnicodeError:
         raise NameNotFound(f"{address.host!r} is not a host name", address=address.origin) from None
     except socket.gaierror as error:

@@ -14,6 +14,7 @@ from jp.llm.errors import (
     OutOfCredit,
     Overloaded,
     ProviderError,
+    ProxyError,
     RateLimited,
     Unauthorized,
 )
@@ -44,6 +45,12 @@ def error_for_status(
             kind = NotFound
             what = "the provider does not know this model or path"
             hints.append("Check the model id (`-m provider/name`) and the provider's `base_url`.")
+        case 407:
+            return ProxyError(
+                f"the proxy on the way to {address} wants user and password (HTTP 407){quoted}",
+                address=address,
+                hints=["Put them into the proxy's URL (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY)."],
+            )
         case 408 | 504:
             what = "the provider gave up waiting"
         case 413:

@@ -67,7 +67,7 @@ class _Socks:
                 raise _refused(self._proxy, self._where, "it did not accept user and password")
         elif method != 0:
             raise _refused(self._proxy, self._where, "it wants user and password", ["Put them into the proxy's URL."])
-        host = self._wire.server.host.encode("ascii" if self._wire.server.host.isascii() else "idna")
+        host = self._wire.server.host.encode()
         self._send(b"\x05\x01\x00\x03" + bytes([len(host)]) + host + self._wire.server.port.to_bytes(2, "big"))
         _, status, _, kind = self._take(4)
         if status != 0:
