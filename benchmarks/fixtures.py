@@ -1,10 +1,10 @@
-"""What the benchmarks run against: a home of their own, a scripted server, a workspace that asks it."""
+"""What the benchmarks run against: a home of their own, servers in processes of their own, workspaces that ask them."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,13 +29,28 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @contextmanager
-def server(*scripts: dict[str, object], log: Path | None = None) -> Iterator[str]:
-    """A scripted model server in a process of its own; yields its base URL."""
-    command = [sys.executable, "-m", "tests.wire.model_server"]
+def scripted(*scripts: dict[str, object]) -> Iterator[str]:
+    """The scripted model server of the tests; yields its base URL."""
+    command = ["tests.wire.model_server"]
     for script in scripts:
         command += ["--script", json.dumps(script)]
-    if log is not None:
-        command += ["--log", str(log)]
+    with _served(command) as url:
+        yield url
+
+
+@contextmanager
+def instant(log: Path, *, answer: Path | None = None, piece: int = 24) -> Iterator[str]:
+    """The server that answers at once (`benchmarks.instant`); yields its base URL."""
+    command = ["benchmarks.instant", "--log", str(log), "--piece", str(piece)]
+    if answer is not None:
+        command += ["--answer", str(answer)]
+    with _served(command) as url:
+        yield url
+
+
+@contextmanager
+def _served(module: Sequence[str]) -> Iterator[str]:
+    command = [sys.executable, "-m", *module]
     with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         port = process.stdout.readline().strip()
@@ -47,8 +62,9 @@ def server(*scripts: dict[str, object], log: Path | None = None) -> Iterator[str
 
 def workspace(root: Path, url: str) -> Path:
     """A workspace whose model is the server at `url`."""
-    (root / ".jp").mkdir(parents=True)
-    (root / ".jp" / ".id").write_text("bench\n")
+    (root / ".jp").mkdir(parents=True, exist_ok=True)
+    if not (root / ".jp" / ".id").exists():
+        (root / ".jp" / ".id").write_text("bench\n")
     (root / ".jp" / "config.toml").write_text(CONFIG.format(url=url))
     return root
 

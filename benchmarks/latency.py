@@ -8,47 +8,65 @@ import subprocess
 import time
 from pathlib import Path
 
-from benchmarks import fixtures
+from benchmarks import fixtures, tty
 from benchmarks.measure import JP, Table
 
-CHUNKS = 1000
 PER_SECOND = 200
 STAMP = re.compile(rb"\[(\d+)\]")
+ASK = (JP, "q", "-n", "hi")
 
 
-def run(table: Table, home: Path) -> None:
+class Lags:
+    """Takes what was read and notes the milliseconds since each stamp in it was sent."""
+
+    def __init__(self) -> None:
+        self.found: list[float] = []
+        self._rest = b""
+
+    def heard(self, data: bytes, now: int) -> None:
+        """Take one read and its time (monotonic nanoseconds)."""
+        rest = self._rest + data
+        end = 0
+        for stamp in STAMP.finditer(rest):
+            self.found.append((now - int(stamp[1])) / 1e6)
+            end = stamp.end()
+        self._rest = rest[end:]
+
+
+def run(table: Table, home: Path, chunks: int = 1000) -> None:
     """Measure and print."""
-    table.head(f"From the socket to stdout, {PER_SECOND} chunks/s, {CHUNKS} chunks")
-    for name, newline in (("into a pipe", False), ("into a pipe, a line a chunk", True)):
-        script = {"kind": "drip", "per_second": PER_SECOND, "chunks": CHUNKS, "newline": newline}
-        with fixtures.server(script) as url:
-            root = fixtures.workspace(home / name.replace(" ", "-"), url)
-            late = sorted(lags(root, fixtures.environment(home)))
-        median, p99 = statistics.median(late), late[int(len(late) * 0.99)]
-        table.row(f"{name}: median", f"{median:.2f} ms", "5 ms", median <= 5)
-        table.row(f"{name}: 99th percentile", f"{p99:.2f} ms", "20 ms", p99 <= 20)
+    table.head(f"From the socket to stdout, {PER_SECOND} chunks/s, {chunks} chunks")
+    for name, newline, terminal in (
+        ("into a pipe", False, False),
+        ("into a pipe, a line a chunk", True, False),
+        ("on a terminal, pretty, default configuration", False, True),
+        ("on a terminal, a line a chunk", True, True),
+    ):
+        script = {"kind": "drip", "per_second": PER_SECOND, "chunks": chunks, "newline": newline}
+        folder = home / name.replace(" ", "-")
+        lags = Lags()
+        with fixtures.scripted(script) as url:
+            root = fixtures.workspace(folder / "project", url)
+            env = fixtures.environment(folder)
+            if terminal:
+                tty.run(ASK, env=env, cwd=str(root), heard=lags.heard)
+            else:
+                piped(root, env, lags)
+        if len(lags.found) != chunks:
+            raise RuntimeError(f"{name}: {len(lags.found)} stamps of {chunks} were readable")
+        late = sorted(lags.found)
+        table.at_most(f"{name}: median", statistics.median(late), 5, "ms")
+        table.at_most(f"{name}: 99th percentile", late[int(chunks * 0.99)], 20, "ms")
 
 
-def lags(root: Path, env: dict[str, str]) -> list[float]:
-    """Milliseconds that each chunk took from the server's write to our read."""
-    found: list[float] = []
-    with subprocess.Popen(
-        [JP, "q", "-n", "hi"], cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
-    ) as process:
+def piped(root: Path, env: dict[str, str], lags: Lags) -> None:
+    """Ask with stdout a pipe."""
+    with subprocess.Popen(ASK, cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         fd = process.stdout.fileno()
-        rest = b""
         while True:
             select.select([fd], [], [])
             data = os.read(fd, 65536)
-            now = time.monotonic_ns()
             if not data:
                 break
-            rest += data
-            end = 0
-            for stamp in STAMP.finditer(rest):
-                found.append((now - int(stamp[1])) / 1e6)
-                end = stamp.end()
-            rest = rest[end:]
-    assert len(found) == CHUNKS, len(found)
-    return found
+            lags.heard(data, time.monotonic_ns())

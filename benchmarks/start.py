@@ -1,13 +1,11 @@
 """Start-up and a whole question, as ratios to the bare interpreter of the same run."""
 
-import json
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import fixtures
-from benchmarks.measure import BARE, JP, Table, medians, peak_rss, wall
+from benchmarks.measure import BARE, JP, Asked, Table, peak_rss, times, wall
 
 LIMITS = {
     "jp --version": 2.0,
@@ -16,42 +14,36 @@ LIMITS = {
     "jp query, whole": 12.0,
     "jp query, until its request": 9.0,
 }
+MEMORY_MB = 60
 
 
 def run(table: Table, home: Path, rounds: int) -> None:
     """Measure and print."""
     env = fixtures.environment(home)
     log = home / "requests.jsonl"
-    with fixtures.server({"kind": "text", "text": "Hello from the instant server."}, log=log) as url:
+    with fixtures.instant(log) as url:
         root = fixtures.workspace(home / "project", url)
+        asked = Asked([JP, "q", "-n", "hi"], env=env, cwd=str(root), log=str(log))
         commands: dict[str, Callable[[], float]] = {
             "python -c pass": lambda: wall(BARE, env=env),
             "jp --version": lambda: wall([JP, "--version"], env=env),
             "jp --help": lambda: wall([JP, "--help"], env=env),
-            "jp query, whole": lambda: wall([JP, "q", "-n", "hi"], env=env, cwd=str(root)),
-            "jp query, until its request": lambda: until_request([JP, "q", "-n", "hi"], env, root, log),
+            "jp query, whole": asked.whole,
+            "jp query, until its request": asked.leaves,
         }
         if (real := fixtures.data()) is not None:
             copy = home / "real"
             shutil.copytree(real, copy)
             commands["jp c ls, real workspace"] = lambda: wall([JP, "c", "ls"], env=env, cwd=str(copy))
-        taken = medians(commands, rounds)
+        taken = times(commands, rounds)
         memory = peak_rss([JP, "q", "-n", "hi"], env=env, cwd=str(root))
     bare = taken.pop("python -c pass")
-    table.head(f"Start-up: ratios to `python -c pass` ({bare * 1000:.1f} ms), medians of {rounds}")
+    table.head(
+        f"Start-up: ratios to `python -c pass` ({bare.median * 1000:.1f} ms), medians of {rounds} (and the fastest)"
+    )
     for name, limit in LIMITS.items():
         if name in taken:
-            ratio = taken[name] / bare
-            table.row(name, f"{ratio:.2f} x", f"{limit:.1f} x", ratio <= limit)
-    table.row("jp query, peak memory", f"{memory:.1f} MB", "60 MB", memory <= 60)
-
-
-def until_request(argv: list[str], env: dict[str, str], root: Path, log: Path) -> float:
-    """Seconds from spawn until the server has accepted the request's connection and read it."""
-    before = log.stat().st_size if log.exists() else 0
-    began = time.monotonic_ns()
-    wall(argv, env=env, cwd=str(root))
-    with log.open("rb") as lines:
-        lines.seek(before)
-        record = json.loads(lines.readline())
-    return float(record["at_ns"] - began) / 1e9
+            table.row(name, taken[name].ratio(bare), f"{limit:g} x", taken[name].median / bare.median <= limit)
+        else:
+            table.row(name, "no real workspace", f"{limit:g} x")
+    table.at_most("jp query, peak memory", memory, MEMORY_MB, "MB", 1)
