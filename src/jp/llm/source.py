@@ -118,7 +118,8 @@ class Source:
         self._limit = options.max_response_bytes or DEFAULT_MAX_BYTES
         self._size = 0
         self._silent = 0
-        self._heard_at = 0.0
+        self._read_at = 0.0
+        self._quiet = 0.0  # seconds of signs of life alone
         self.generation = generation
 
     def start(self) -> None:
@@ -130,7 +131,7 @@ class Source:
         self._lifeline.cut()
 
     def _run(self) -> None:
-        error: JpError | None = None
+        error: JpError | None = LlmError("reading the answer ended without a reason")
         try:
             error = self._read()
         except JpError as raised:
@@ -153,7 +154,7 @@ class Source:
             self._progress("receiving")
             if exchange.status // 100 != 2:
                 return self._refused(exchange)
-            self._heard_at = time.monotonic()
+            self._read_at = time.monotonic()
             try:
                 self._stream(exchange)
             except (NetworkError, StreamCut, BadResponse) as error:
@@ -192,12 +193,15 @@ class Source:
             raise TooLarge(
                 f"{self._parser_address()} sends without end and says nothing", address=self._parser_address()
             )
-        now = time.monotonic()
         if any(not isinstance(event, Keepalive) for event in events):
-            self._heard_at = now
-        elif self._options.idle_secs and now - self._heard_at > KEEPALIVE_PATIENCE * self._options.idle_secs:
+            self._quiet = 0.0
+        idle = self._options.idle_secs
+        now = time.monotonic()
+        self._quiet += min(now - self._read_at, idle)  # at most: the process may have been stopped meanwhile
+        self._read_at = now
+        if idle and self._quiet > KEEPALIVE_PATIENCE * idle:
             raise Timeout(
-                f"{self._parser_address()} has sent nothing but signs of life for {now - self._heard_at:.0f} s",
+                f"{self._parser_address()} has sent nothing but signs of life for {self._quiet:.0f} s",
                 address=self._parser_address(),
             )
 
