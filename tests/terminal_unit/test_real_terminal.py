@@ -270,3 +270,52 @@ done()
         terminal.until(lambda screen: "answer" in screen.text)
         terminal.send(b"exit\r")
         terminal.wait()
+
+
+@pytest.mark.parametrize(
+    ("body", "last"),
+    [
+        ('printer.out("\\x1b[1;31mhalf a red line")', b"half a red line\x1b[0m"),
+        (
+            'printer.out("whole\\n")\nprinter.status("Waiting…")\nuntil(lambda: printer._worker.status.drawn)',
+            b"\r\x1b[K",
+        ),
+        ('printer.out("\\x1b[1mwhole\\x1b[0m\\n")', b"whole\x1b[0m\r\n"),
+    ],
+)
+def test_an_end_in_mid_output_leaves_no_style_and_no_status_line(body: str, last: bytes) -> None:
+    ending = """
+from jp.interrupt import end
+printer.flush(10)
+end.prepare()
+end.end_now(end.Cause.PRESS)
+"""
+    with Terminal(child(body + ending)) as terminal:
+        assert terminal.wait() == "killed SIGINT"
+        assert terminal.output.endswith(last)
+        assert "Waiting" not in terminal.screen
+
+
+def test_an_end_in_mid_output_changes_nothing_elsewhere() -> None:
+    """A shell has the terminal: what is on it is no longer ours."""
+    body = """
+from jp.interrupt import end
+printer.out("\\x1b[1;31mred")
+printer.flush(10)
+end.prepare()
+end.end_now(0)
+"""
+    with Terminal(child(body), background=True) as terminal:
+        assert terminal.wait() == "exited 0"
+        assert terminal.output == b"\x1b[1;31mred"
+
+
+def test_what_a_prompt_draws_on_a_dumb_terminal_has_no_escapes() -> None:
+    body = """
+with printer.lend() as loan:
+    loan.write("\\x1b[1mreally?\\x1b[0m [y,n] ")
+done()
+"""
+    with Terminal(child(body), env={"TERM": "dumb"}) as terminal:
+        assert terminal.wait() == "exited 0"
+        assert terminal.output == b"really? [y,n] "

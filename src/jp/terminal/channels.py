@@ -108,4 +108,6 @@ def _filters(caps: "Mapping[Target, ChannelCaps]") -> "dict[Target, Strip]":
         filters[Target.OUT] = Strip()
     if not caps[Target.ERR].can_repaint:
         filters[Target.ERR] = Strip(keep_style=caps[Target.ERR].escapes, drop_returns=True)
+    if not caps[Target.TTY].escapes:
+        filters[Target.TTY] = Strip()
     return filters

@@ -8,13 +8,14 @@ loses nothing, it costs the memory of what it was to get.
 import _thread
 import time
 
+from jp.interrupt import end
 from jp.terminal import channels, system
 from jp.terminal.capabilities import ChannelCaps, Format, resolve
 from jp.terminal.capabilities import colour as resolve_colour
 from jp.terminal.loan import Loan
 from jp.terminal.sink import Buffer
 from jp.terminal.target import Target
-from jp.terminal.worker import Gate, Worker, urgent_line
+from jp.terminal.worker import Gate, Leftovers, Worker, urgent_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class Printer:
         printer = cls(made_of, quiet=quiet, log_on_stderr=log_on_stderr)
         printer.tty = tty
         printer._open_status(None)
+        if tty is not None:
+            end.restores[id(printer)] = Leftovers(tty.fd, printer._worker)
         _thread.start_new_thread(printer._worker.run, (system.Waiter(),))
         return printer
 
@@ -259,11 +262,11 @@ class Printer:
         if self._inline:
             with self._turn:  # another thread may be carrying it out at this moment
                 return gate.wait(0)
-        end = None if timeout is None else time.monotonic() + timeout
+        until = None if timeout is None else time.monotonic() + timeout
         while not self._worker.ended:
-            if gate.wait(_STEP_SECS if end is None else min(_STEP_SECS, end - time.monotonic())):
+            if gate.wait(_STEP_SECS if until is None else min(_STEP_SECS, until - time.monotonic())):
                 return True
-            if end is not None and time.monotonic() >= end:
+            if until is not None and time.monotonic() >= until:
                 return False
         return gate.wait(0)
 

@@ -41,6 +41,10 @@ class StatusLine:
         self._next = 0.0  # the next draw's time
         self.drawn = False
 
+    def left_behind(self) -> bytes:
+        """What takes the line off the screen when the process ends in the middle of it."""
+        return CLEAR_LINE.encode() if self.drawn else b""
+
     def add(self, handle: "StatusHandle") -> None:
         """A new claim lies on top."""
         self._stack.append(handle)

@@ -18,6 +18,7 @@ import _thread
 import errno
 from collections import deque
 
+from jp.interrupt import end
 from jp.terminal.device import Device, Entry
 from jp.terminal.escapes import CLEAR_LINE
 from jp.terminal.target import Target
@@ -33,6 +34,27 @@ if TYPE_CHECKING:
 LEND_SECS = 0.05  # how long a lend waits for the terminal's queue
 _READER_LEFT = (errno.EPIPE, errno.ECONNRESET)
 _FAULTS = 20
+
+
+class Leftovers(end.Restore):
+    """What a run that ends in mid-output would leave on the terminal: a style in force, the status line.
+
+    Asked by `end_now`, from whatever thread and with no lock, and only then: keeping it up to date costs nothing.
+    """
+
+    __slots__ = ("_worker",)
+
+    def __init__(self, fd: int, worker: "Worker") -> None:
+        self._worker = worker
+        super().__init__(fd)
+
+    @property
+    def escapes(self) -> bytes:
+        """The escapes that clean up, none when all is well."""
+        return self._worker.left_behind()
+
+    @escapes.setter
+    def escapes(self, _: bytes) -> None: ...
 
 
 class Gate:
@@ -92,6 +114,11 @@ class Worker:
     def device(self, target: Target) -> "Device | None":
         """The device that a target is written to."""
         return self._by_target.get(target)
+
+    def left_behind(self) -> bytes:
+        """Escapes that clean the terminal after an end in mid-output."""
+        styled = any(device.sink.terminal and device.line.style for device in self._devices)
+        return (b"\x1b[0m" if styled else b"") + (self.status.left_behind() if self.status is not None else b"")
 
     # -- what may be posted -----------------------------------------------------------------------------------------
 
