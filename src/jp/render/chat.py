@@ -6,6 +6,7 @@ the format: captured stdout is the reply and nothing else (RFD 104). On a termin
 Nothing of markdown or highlighting is loaded for a channel without escapes.
 """
 
+from jp.render.excerpt import Excerpt
 from jp.terminal.sanitize import Sanitizer, one_line
 from jp.terminal.target import Target
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     Write = Callable[[str], None]
 
+_CONTENT = {"message": "reply", "structured": "reply", "reasoning": "reasoning"}  # kinds that are sanitized as one
 _ARGUMENTS = 200  # characters of a call's arguments in its line
 
 
@@ -39,15 +41,15 @@ class Chat:
         self._style = style
         self._environ = environ
         self._reasoning_style = reasoning_style(style)
-        self._display = "hidden" if hide_reasoning else self._reasoning_style.display
+        self._hide_reasoning = hide_reasoning
+        self._excerpt = self._new_excerpt()
         mode = str(getattr(style, "sanitize", "strip"))
-        self._sanitizers = {kind: Sanitizer(mode) for kind in ("message", "reasoning", "tool")}
+        self._sanitizers = {content: Sanitizer(mode) for content in _CONTENT.values()}
         self._kind = ""  # of the block that is open
         self._block: Block | None = None
         self._messages = False  # some was shown
         self._anything = False
-        self._shown = 0  # characters of this reasoning block
-        self._cut = False
+        self._lead: dict[str, str] = {}  # white space that a block may begin with
         self._pacing = _pacing(style)
 
     def message(self, delta: str) -> bool:
@@ -60,26 +62,14 @@ class Chat:
 
     def reasoning(self, delta: str) -> bool:
         """More of the reasoning, on stderr as far as it is to be shown; whether something was."""
-        display = self._display
-        if display in ("hidden", "progress", "timer"):
-            return False
         if self._kind != "reasoning":
-            self._shown, self._cut = 0, False
-        elif self._cut:
-            return False
-        if display == "static":
-            self._cut = True
-            return self._show("reasoning", "Reasoning…")
-        if display == "summary":
-            paragraph, end, _rest = delta.partition("\n\n")
-            delta = paragraph if end and (self._shown or paragraph.strip()) else delta
-            self._cut = bool(end) and bool(self._shown or paragraph.strip())
-        elif display == "truncate":
-            room = self._reasoning_style.characters - self._shown
-            self._cut = len(delta) > room
-            delta = delta[:room]
-        self._shown += len(delta)
-        return self._show("reasoning", delta + (" …" if self._cut else ""))
+            self._excerpt = self._new_excerpt()
+        text = self._excerpt.take(delta)
+        return self._show("reasoning", text) if text else False
+
+    def _new_excerpt(self) -> Excerpt:
+        style = self._reasoning_style
+        return Excerpt("hidden" if self._hide_reasoning else style.display, style.characters)
 
     def tool_call(self, name: str, arguments: object = None) -> None:
         """The model calls a tool."""
@@ -99,9 +89,7 @@ class Chat:
         """The open block (a message, some reasoning) is complete: its last line is ended."""
         block, self._block = self._block, None
         if block is not None:
-            sanitizer = self._sanitizers.get(self._kind)
-            if sanitizer is not None:
-                block.feed(sanitizer.end())
+            block.feed(self._sanitizers[_CONTENT[self._kind]].end())
             block.end()
         self._kind = ""
 
@@ -109,14 +97,26 @@ class Chat:
         """The turn is over."""
         self.block_end()
 
+    def warm(self) -> None:
+        """Load what the first words will need. Changes nothing; may run on any thread while the answer is awaited."""
+        if self._printer.caps(Target.OUT).escapes or self._printer.caps(Target.ERR).escapes:
+            from jp.render.markdown import MarkdownStream
+            from jp.render.style import MarkdownStyle
+
+            stream = MarkdownStream(MarkdownStyle())
+            stream.feed("**a** `b`\n\n```python\nc\n```\n")
+
     def _show(self, kind: str, delta: str) -> bool:
-        text = self._sanitizers["message" if kind == "structured" else kind].feed(delta)
+        text = self._sanitizers[_CONTENT[kind]].feed(delta)
         if not text:
             return False
         if self._kind != kind:
+            # White space alone begins no block, and none begins with an empty line.
+            text = (self._lead.pop(kind, "") + text).lstrip("\n")
+            if not text.strip():
+                self._lead[kind] = text
+                return False
             self.block_end()
-            if kind != "structured" and not text.strip():
-                return False  # white space alone begins no block
             self._separate(kind)
             self._kind = kind
             self._block = self._open(kind)
