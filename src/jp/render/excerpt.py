@@ -11,13 +11,13 @@ class Excerpt:
     there is reasoning), or a word that shows nothing.
     """
 
-    __slots__ = ("_characters", "_cut", "_display", "_last", "_shown")
+    __slots__ = ("_characters", "_cut", "_display", "_held", "_shown")
 
     def __init__(self, display: str, characters: int) -> None:
         self._display = display
         self._characters = characters
         self._shown = 0
-        self._last = ""
+        self._held = ""
         self._cut = display in NOTHING
 
     def take(self, text: str) -> str:
@@ -38,12 +38,12 @@ class Excerpt:
         return text
 
     def _paragraph(self, text: str) -> str:
-        if not self._shown:
-            text = text.lstrip()
+        """Up to an empty line; a line end is held back, as it may be the first half of that."""
+        text = self._held + text if self._shown else text.lstrip()
         self._shown += len(text)
-        end = (self._last + text).find("\n\n")
-        if end < 0:
-            self._last = text[-1:] or self._last
-            return text
-        self._cut = True
-        return text[: max(0, end - len(self._last))] + CUT
+        paragraph, end, _rest = text.partition("\n\n")
+        if end:
+            self._cut = True
+            return paragraph + CUT
+        self._held = "\n" if text.endswith("\n") else ""
+        return text.removesuffix("\n")
