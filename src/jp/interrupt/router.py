@@ -299,11 +299,19 @@ class Router:
         self._ending = cause
         if not cause.silent:
             self._watchdog.hurry(_LAST_WORDS_SECS)
-            if self._state.cause is not None and not self._told:
-                self._signals.busy.let_others_finish(_FIRST_WORDS_SECS)
+            self._first_words()
             self._say(TERMINATING)
             self._last_words = True
         end.end_now(cause)
+
+    def _first_words(self) -> None:
+        """The first message before the last, whoever has come first: another thread, or this one further down."""
+        begun = self._state.cause
+        if begun is None or begun.silent or self._told:
+            return
+        self._signals.busy.let_others_finish(_FIRST_WORDS_SECS)
+        if not self._told:
+            self._say(GRACEFUL)
 
     def _expired(self) -> None:
         if self._ending is not None:
