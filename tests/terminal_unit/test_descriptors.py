@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import select
 import signal
 import subprocess
@@ -485,3 +486,58 @@ done()
         assert len(read_all(read)) == 200_000 + 1_600_000
         assert process.wait() == "exited 0", process.err
         assert grown < 40_000, "kilobytes; a piece each would be 80,000"
+
+
+def test_a_terminal_that_cannot_be_opened_by_name_holds_the_worker_alone() -> None:
+    """The fallback: writes on the inherited descriptor may block, and only the worker waits for them."""
+    report, far = os.pipe()
+    body = """
+from jp.terminal import system
+system.private_writer = lambda fd: None
+printer = Printer.for_process(format=Format.AUTO, environ=os.environ, tty=tty)
+printer.out("x" * 200_000)
+began = time.monotonic()
+assert not printer.flush(0.2)
+printer.announce("past the queue")
+assert not printer.flush(0.2)
+with printer.lend():
+    pass
+assert time.monotonic() - began < 5
+say("not held up")
+done()
+"""
+    with Terminal(child(body, far), pass_fds=[far]) as terminal:
+        os.close(far)
+        assert os.read(report, 100) == b"not held up\n"
+        assert terminal.wait() == "exited 0"
+        assert terminal.output.count(b"x") == 200_000
+    os.close(report)
+
+
+@pytest.mark.req("104-130")
+def test_many_threads_on_three_real_channels() -> None:
+    body = """
+import threading
+def speak(name):
+    for number in range(150):
+        printer.out(f"<o{name} {number} {'x' * (number % 70)}>\\n")
+        printer.note(f"<e{name} {number} {'y' * (number % 70)}>")
+        printer.terminal(f"<t{name} {number}>\\n")
+with printer.status("Waiting…", interval=0.05):
+    threads = [threading.Thread(target=speak, args=(name,)) for name in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+done()
+"""
+    with Terminal(child(body), stdout=subprocess.PIPE) as terminal:
+        assert terminal.wait() == "exited 0"
+        out = terminal.piped[1].decode().splitlines()
+        screen = re.sub(r"\r⏱[^\r]*\r\x1b\[K", "", terminal.output.decode()).replace("\r\n", "\n").splitlines()
+    screen = [line.removeprefix("\r\x1b[K") for line in screen]
+    for channel, lines in (("o", out), ("e", screen), ("t", screen)):
+        for name in range(4):
+            mine = [line for line in lines if line.startswith(f"<{channel}{name} ")]
+            assert [int(line[1:-1].split()[1]) for line in mine] == list(range(150))
+            assert all(line.endswith(">") and line.count("<") == 1 for line in mine)
+    assert len(out) == 600
+    assert len([line for line in screen if line]) == 1200

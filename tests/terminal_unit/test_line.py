@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from pyghostty import Terminal  # type: ignore[import-untyped]
 
 from jp.terminal.line import Line
+from tests.terminal_unit.properties import patient
 
 PIECES = st.lists(
     st.sampled_from(["a", "b ", "\n", "\x1b[1m", "\x1b[31m", "\x1b[0m", "\x1b[m", "x\ny", "\x1b]8;;u\x1b\\"])
@@ -27,6 +28,7 @@ def test_open_and_closed() -> None:
     assert line_after("a\nb").is_open
 
 
+@patient
 @given(PIECES, st.data())
 def test_however_it_is_cut(pieces: list[str], data: st.DataObject) -> None:
     text = "".join(pieces)
@@ -37,6 +39,7 @@ def test_however_it_is_cut(pieces: list[str], data: st.DataObject) -> None:
     assert (cut.is_open, cut.again(), cut.style) == (whole.is_open, whole.again(), whole.style)
 
 
+@patient
 @given(PIECES)
 def test_written_again_it_looks_the_same(pieces: list[str]) -> None:
     text = "".join(pieces)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from jp.terminal.pace import Pace, units
 from jp.terminal.printer import Buffer, ChannelCaps, Format, Printer
 from tests.terminal_unit.clock import Clock
+from tests.terminal_unit.properties import patient
 
 BOTH, NONE = ChannelCaps(True, True), ChannelCaps(False, False)
 
@@ -104,6 +105,7 @@ def test_a_sequence_or_a_marked_character_is_one_step() -> None:
     assert units("a\x1b[31mb\u0301👩\u200d👧\x1b[0m") == ["a", "\x1b[31mb\u0301", "👩\u200d", "👧", "\x1b[0m"]
 
 
+@patient
 @given(st.text(max_size=200), st.floats(0.0001, 0.5), st.one_of(st.none(), st.floats(0.001, 2)))
 def test_all_of_it_arrives_in_order(text: str, delay: float, latency: float | None) -> None:
     pace = Pace()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jp.terminal.escapes import CSI_LIMIT, STRING_LIMIT, Escapes, Strip
 from jp.terminal.sanitize import MARK, Sanitizer, one_line, osc_text
 from tests.terminal_unit.emulated import Watched
+from tests.terminal_unit.properties import patient
 
 CORPUS = {
     "clipboard": "a\x1b]52;c;ZXZpbA==\x07b",
@@ -100,6 +101,7 @@ def test_it_is_the_same_cut_at_every_place(name: str) -> None:
         assert "".join(map(sanitizer.feed, text)) + sanitizer.end() == whole(text, mode)
 
 
+@patient
 @given(HOSTILE, st.lists(st.integers(0, 5), max_size=40))
 def test_chunked_is_whole(text: str, sizes: list[int]) -> None:
     for mode in ("strip", "visualize"):
@@ -107,6 +109,7 @@ def test_chunked_is_whole(text: str, sizes: list[int]) -> None:
         assert "".join(map(sanitizer.feed, cut(text, sizes))) + sanitizer.end() == whole(text, mode)
 
 
+@patient
 @given(HOSTILE, st.sampled_from(["strip", "visualize"]))
 def test_a_terminal_only_prints(text: str, mode: str) -> None:
     shown = whole(text, mode)
@@ -123,12 +126,14 @@ def test_a_terminal_only_prints(text: str, mode: str) -> None:
     watched.emulator.close()
 
 
+@patient
 @given(HOSTILE)
 def test_sanitizing_twice_changes_nothing_more(text: str) -> None:
     once = whole(text)
     assert whole(once) == once
 
 
+@patient
 @given(st.text(st.characters(blacklist_categories=["Cc", "Cf", "Cs"]) | st.sampled_from("\n\t")))
 def test_plain_text_is_kept(text: str) -> None:
     assert whole(text) == text == whole(text, "visualize")
@@ -213,6 +218,7 @@ def test_time_grows_with_the_text_alone() -> None:
         assert seconds(text, size) < 8
 
 
+@patient
 @given(HOSTILE)
 def test_a_title_is_one_clean_line(text: str) -> None:
     line = one_line(text)
@@ -225,6 +231,7 @@ def test_a_title_keeps_its_words() -> None:
     assert one_line("a\tb\nc\r\nd\x1b[31me\x1b]0;t\x07f\x9bJ") == "a b c def"
 
 
+@patient
 @given(st.text())
 def test_nothing_ends_an_osc_early(text: str) -> None:
     clean = osc_text(text)
@@ -232,6 +239,7 @@ def test_nothing_ends_an_osc_early(text: str) -> None:
     assert clean == "".join(c for c in text if not (c < " " or "\x7f" <= c < "\xa0"))
 
 
+@patient
 @given(HOSTILE, st.lists(st.integers(0, 5), max_size=40), st.booleans())
 def test_the_cutter_loses_nothing(text: str, sizes: list[int], c1: bool) -> None:
     cutter = Escapes(c1=c1)
@@ -239,6 +247,7 @@ def test_the_cutter_loses_nothing(text: str, sizes: list[int], c1: bool) -> None
     assert "".join(pieces) + cutter.end() == text
 
 
+@patient
 @given(HOSTILE, st.lists(st.integers(0, 5), max_size=40))
 def test_a_channel_without_escapes_gets_none_however_it_is_written(text: str, sizes: list[int]) -> None:
     strip = Strip()

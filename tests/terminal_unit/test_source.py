@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from jp.terminal.capabilities import Format, resolve
 from jp.terminal.printer import Printer
+from tests.terminal_unit.properties import patient
 
 SOURCE = Path(__file__).parents[2] / "src" / "jp"
 TESTS = Path(__file__).parents[1]
@@ -186,6 +187,7 @@ VARIABLES = [
 
 
 @pytest.mark.req("104-20")
+@patient
 @given(
     st.sampled_from(list(Format)),
     st.dictionaries(st.sampled_from(VARIABLES), st.sampled_from(["", "0", "1", "true", "always", "never"])),

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyghostty import Terminal  # type: ignore[import-untyped]
 
@@ -15,6 +15,7 @@ from tests.support.process import Process
 from tests.support.terminal import Terminal as RealTerminal
 from tests.terminal_unit.children import child
 from tests.terminal_unit.clock import Clock
+from tests.terminal_unit.properties import patient
 
 BOTH, NONE = ChannelCaps(True, True), ChannelCaps(False, False)
 
@@ -350,7 +351,7 @@ OPERATIONS = st.lists(
 
 
 @pytest.mark.req("104-138", "104-143", "104-144")
-@settings(max_examples=60)
+@patient
 @given(OPERATIONS)
 def test_whatever_happens_no_remnant_and_never_two_lines(operations: list[tuple[str, int]]) -> None:
     stage = Stage(columns=50)

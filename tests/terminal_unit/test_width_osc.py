@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from jp.terminal.osc import hyperlink, percent, window_title
 from jp.terminal.width import display_width, head, pad, truncate
 from tests.terminal_unit.emulated import Watched, title
+from tests.terminal_unit.properties import patient
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,7 @@ def test_width(text: str, width: int) -> None:
     assert display_width(text) == width
 
 
+@patient
 @given(st.text(st.characters(blacklist_categories=["Cs"]), max_size=40), st.integers(0, 20))
 def test_truncation_fits_and_says_so(text: str, width: int) -> None:
     cut = truncate(text, width)
@@ -51,6 +53,7 @@ def test_ascii_loads_no_table() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@patient
 @given(st.text(max_size=60), st.text(st.characters(blacklist_categories=["Cc", "Cs"]), min_size=1, max_size=10))
 def test_no_target_gets_out_of_its_hyperlink(url: str, text: str) -> None:
     linked = hyperlink(url, text)
@@ -62,6 +65,7 @@ def test_no_target_gets_out_of_its_hyperlink(url: str, text: str) -> None:
     watched.emulator.close()
 
 
+@patient
 @given(st.text(max_size=60))
 def test_a_title_sets_the_title_and_nothing_else(text: str) -> None:
     watched = Watched()

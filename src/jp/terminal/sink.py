@@ -40,6 +40,7 @@ class FdSink:
             self._chunk = CHUNK if self._own is not None else _WARY
         else:
             self._checked = _can_be_full(first)
+            self._chunk = system.PIPE_CHUNK if self._checked else CHUNK
 
     def watched(self) -> int | None:
         """The descriptor to poll for room and for a reader that left; None for files, which are always ready."""

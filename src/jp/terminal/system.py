@@ -4,6 +4,7 @@ import sys
 
 if sys.platform == "win32":
     from jp.terminal.windows import (
+        PIPE_CHUNK,
         POLLABLE,
         TERM_EXPECTED,
         TERMINAL,
@@ -29,6 +30,7 @@ if sys.platform == "win32":
     )
 else:
     from jp.terminal.posix import (
+        PIPE_CHUNK,
         POLLABLE,
         TERM_EXPECTED,
         TERMINAL,
@@ -54,6 +56,7 @@ else:
     )
 
 __all__ = [
+    "PIPE_CHUNK",
     "POLLABLE",
     "TERMINAL",
     "TERM_EXPECTED",
