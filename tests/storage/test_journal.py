@@ -259,6 +259,28 @@ def test_when_the_project_went_on_meanwhile_both_ways_are_kept(store: Store, mak
     assert said(store, other) == ["q", "a", "theirs"]
 
 
+@pytest.mark.parametrize("compact", [False, True], ids=["pretty", "compact"])
+def test_a_turn_on_pulled_events_survives_the_next_pull(store: Store, make: Make, compact: bool) -> None:
+    """The journal extends the durable copy, which nobody else writes, and not the project's, which a pull replaces."""
+    made = make()
+    path = Path(made.place.projection or "", "events.json")
+
+    def pull(word: str) -> None:
+        theirs = Stream(path.read_bytes())
+        theirs.append(ChatRequest(timestamp=T, content=word))
+        data = b"".join(theirs.document())
+        path.write_bytes(json.dumps(json.loads(data)).encode() if compact else data)
+
+    pull("first")
+    writer = writer_for(store, made)
+    writer.append(ChatRequest(timestamp=T, content="mine"))
+    end(writer)
+    pull("second")
+    store.open(made.id)
+    found = sorted(said(store, one) for one in store.ids())
+    assert found == [["q", "a", "first", "mine"], ["q", "a", "first", "second"]]
+
+
 @pytest.mark.parametrize("copies", [1, 2])
 def test_a_fold_that_was_cut_off_is_not_done_twice(store: Store, make: Make, copies: int) -> None:
     made = make()

@@ -41,6 +41,7 @@ class Conversation:
         self.broken: list[str] = []
         self.diverged = False
         self.store = store
+        self._chosen: str | None = None
         self._stream: Stream | None = None
         self._seen: list[tuple[int, int, int]] = []
         self._metadata: Metadata | None = None
@@ -174,16 +175,11 @@ class Conversation:
         for folder in order:
             path = events_path(folder)
             try:
-                if chosen is None:
+                how = None if chosen is None else relation(chosen, path)
+                self.diverged = self.diverged or how is Relation.DIVERGED
+                if how in (None, Relation.AHEAD) or (how is Relation.DIVERGED and folder == self.place.durable):
                     chosen = Stream(files.read(path))
-                    continue
-                how = relation(chosen, path)
-                if how is Relation.AHEAD:
-                    chosen = Stream(files.read(path))
-                elif how is Relation.DIVERGED:
-                    self.diverged = True
-                    if folder == self.place.durable:
-                        chosen = Stream(files.read(path))
+                    self._chosen = folder
             except FileNotFoundError:
                 continue
             except (NotEventsError, UnreadableFileError) as error:
@@ -272,9 +268,29 @@ class Conversation:
             assert self.place.projection is not None
             root = self.store.durable_root(archived=self.place.archived)
             self.place.durable = copy_directory(self.place.projection, root, os.path.basename(self.place.projection))
+            if self._chosen == self.place.projection:
+                self._chosen = self.place.durable
             # The copy is as old as what it copies, so the newer metadata still counts.
             self._seen = self._stats()
         return self.place.durable
+
+    def refresh_durable(self) -> None:
+        """Makes the durable copy what was read, byte for byte: a pull must not change what a journal extends.
+
+        Raises `WriteError`.
+        """
+        durable = self.ensure_durable()
+        if self._chosen != durable:
+            self._write_copy(durable, self.stream.document())
+            self._chosen = durable
+            self._seen = self._stats()
+
+    def _write_copy(self, folder: str, pieces: Sequence[bytes | memoryview]) -> None:
+        path = events_path(folder)
+        if path in self.broken:
+            self.notices.append(f"{path} can't be read; it was set aside as {files.set_aside(path)}")
+            self.broken.remove(path)
+        files.write_atomic(path, pieces)
 
     def write_events(self, pieces: Sequence[bytes | memoryview]) -> None:
         """Replaces `events.json` in every copy. A copy that can't be read is set aside first.
@@ -283,12 +299,8 @@ class Conversation:
         stored, and the next turn brings it up to date.
         """
         for folder in self.place.existing:
-            path = events_path(folder)
             try:
-                if path in self.broken:
-                    self.notices.append(f"{path} can't be read; it was set aside as {files.set_aside(path)}")
-                    self.broken.remove(path)
-                files.write_atomic(path, pieces)
+                self._write_copy(folder, pieces)
             except WriteError as error:
                 if folder == self.place.durable:
                     raise

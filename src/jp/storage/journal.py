@@ -59,13 +59,12 @@ class TurnWriter:
                 # What was read without the lock may be another turn's half.
                 conversation.forget()
             conversation.lock = lock
-            conversation.ensure_durable()
             _ = conversation.stream
             if recovery.needed(conversation):
                 recovery.settle(store, conversation)
-            else:
-                for folder in conversation.place.existing:
-                    files.sweep(folder)
+            for folder in conversation.place.existing:
+                files.sweep(folder)
+            conversation.refresh_durable()
         return cls(conversation, store.clock)
 
     def append(self, event: Event | Unknown) -> None:

@@ -28,7 +28,7 @@ class Metadata:
     def parse(cls, data: bytes) -> "Metadata":
         """Raises `ValueError` when `data` is no JSON object."""
         try:
-            fields = json.loads(data)
+            fields = json.loads(data.decode())
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
         if not isinstance(fields, dict):
