@@ -1,5 +1,6 @@
 """Capabilities, promptability and the status line on real terminals, redirected every way."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -319,3 +320,22 @@ done()
     with Terminal(child(body), env={"TERM": "dumb"}) as terminal:
         assert terminal.wait() == "exited 0"
         assert terminal.output == b"really? [y,n] "
+
+
+def test_looking_whether_somebody_asks_gives_no_lock_away() -> None:
+    master, slave = os.openpty()
+    name = os.ttyname(slave)
+    with probe(name) or pytest.fail("does not open") as tty, probe(name) or pytest.fail("does not open") as other:
+        lock, others = tty.lock_fd(), other.lock_fd()
+        assert lock is not None
+        assert others is not None
+        assert not tty.asked_on()
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert tty.asked_on()
+        assert other.asked_on()
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(others, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert not other.asked_on()
+    os.close(master)
+    os.close(slave)
