@@ -52,7 +52,7 @@ def test_the_version_takes_the_router_and_nothing_else(plain: Path):
 def test_help_takes_the_command_line_and_nothing_below_it(plain: Path):
     modules = loaded("--help", cwd=plain)
     assert {name for name in ours(modules) if name.count(".") and name.split(".")[1] not in ("interrupt",)} <= {
-        "jp.boot", "jp.cli", "jp.cli.main", "jp.cli.parse", "jp.cli.tree", "jp.errors", "jp.version",
+        "jp.boot", "jp.cli", "jp.cli.lean", "jp.cli.main", "jp.cli.parse", "jp.cli.tree", "jp.errors", "jp.version",
     }  # fmt: skip
     assert not tops(modules) & (HEAVY | {"msgspec", "tomllib", "socket"})
 

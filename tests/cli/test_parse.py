@@ -114,6 +114,15 @@ def test_a_group_without_a_command_names_them():
 
 
 @pytest.mark.req("104-13")
+@pytest.mark.parametrize("argv", [["q", "--help"], ["q", "-vh"], ["q", "hi", "-hq"]])
+def test_the_usage_names_the_arguments_and_no_hidden_flag(argv):
+    with pytest.raises(Help) as raised:
+        parse(argv)
+    assert raised.value.text.startswith("usage: jp query [-n]")
+    assert "[text ...]" in raised.value.text
+    assert "--tmp-for" not in raised.value.text
+
+
 def test_the_help_says_how_auto_is_decided():
     with pytest.raises(Help) as raised:
         parse(["q", "--help"])

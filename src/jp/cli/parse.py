@@ -198,6 +198,8 @@ def parse(argv: "Sequence[str]") -> Command:
     )
     module.add_arguments(parser)
     add_global_arguments(parser)
+    if not any(_may_ask_help(word) for word in rest):
+        parser.usage = ""  # else argparse formats the usage before it parses, for messages that are never printed
     args, unknown = parser.parse_known_intermixed_args(_shielded(module, rest))
     if unknown:
         parser.unknown([word.removeprefix(_SHIELD) for word in unknown])
@@ -207,6 +209,11 @@ def parse(argv: "Sequence[str]") -> Command:
         elif isinstance(value, str):
             setattr(args, name, value.removeprefix(_SHIELD))
     return Command(node, module, args)
+
+
+def _may_ask_help(word: str) -> bool:
+    """Whether the word could be `--help`, or a cluster of short flags with `-h` in it."""
+    return word == "--help" or (word.startswith("-") and not word.startswith("--") and "h" in word)
 
 
 _SHIELD = "\0"  # cannot stand in an argument; keeps a word behind `--` from being read as a flag

@@ -6,7 +6,6 @@ if TYPE_CHECKING:
 
     from jp.cli.context import Context
 
-HIDDEN = "==SUPPRESS=="  # argparse.SUPPRESS
 VALUE_BEHIND_EQUALS = {"--tmp": "--tmp-for"}
 
 EPILOG = """\
@@ -20,6 +19,8 @@ examples:
 
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
+    from argparse import SUPPRESS
+
     parser.add_argument("text", nargs="*", help="the question; `@FILE` takes it from a file")
     where = parser.add_argument_group("which conversation")
     where.add_argument("-n", "--new", action="store_true", help="start a new conversation")
@@ -34,7 +35,7 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
     where.add_argument(
         "--tmp", action="store_const", const="", help="a conversation that expires (--tmp=2h; default 24h)"
     )
-    where.add_argument("--tmp-for", dest="tmp", metavar="DURATION", help=HIDDEN)
+    where.add_argument("--tmp-for", dest="tmp", metavar="DURATION", help=SUPPRESS)
     where.add_argument(
         "-!", "--no-persist", action="store_true", help="store nothing; with --id the stored conversation is only read"
     )
