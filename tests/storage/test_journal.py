@@ -95,6 +95,22 @@ def test_unfinished_answers_are_stored_as_they_are(store: Store, make: Make) -> 
     assert said(store, made.id) == ["q", "a", "q2", "so ", "half an ans"]
 
 
+@pytest.mark.parametrize("dies", [False, True])
+def test_an_answer_can_be_dropped_and_the_question_kept(store: Store, make: Make, dies: bool) -> None:
+    made = make()
+    writer = writer_for(store, made)
+    writer.append(ChatRequest(timestamp=T, content="q2"))
+    writer.partial("reasoning", "hm")
+    writer.partial("message", "not this")
+    writer.drop_partials()
+    assert not writer.has_partials
+    writer.drop_partials()
+    if not dies:
+        writer.fold()
+    end(writer)
+    assert said(store, made.id) == ["q", "a", "q2"]
+
+
 def test_a_turn_can_be_forgotten(store: Store, make: Make) -> None:
     made = make()
     before = tree(made.path)

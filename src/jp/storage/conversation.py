@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,9 +10,9 @@ import msgspec
 from jp.conversation import events, ids
 from jp.conversation.stream import NotEventsError, Stream
 from jp.storage import files, records
-from jp.storage.copies import Relation, events_path, relation
+from jp.storage.copies import Relation, copy_directory, events_path, relation
 from jp.storage.errors import UnreadableFileError, WriteError, reason_of
-from jp.storage.layout import BASE_CONFIG, EVENTS, JOURNAL, Place
+from jp.storage.layout import BASE_CONFIG, JOURNAL, Place
 from jp.storage.metadata import FILE as METADATA
 from jp.storage.metadata import Metadata
 
@@ -328,48 +327,8 @@ class Conversation:
             setattr(self.place, attribute, new)
 
 
-def copy_directory(source: str, root: str, name: str) -> str:
-    """A copy of a conversation's directory, there as a whole or not at all. Raises `WriteError`."""
-    files.make_directory(root, 0o700)
-    target = os.path.join(root, name)
-    staging = os.path.join(root, files.temp_name(name))
-    try:
-        shutil.copytree(source, staging, symlinks=True, ignore=lambda _, names: [n for n in names if skipped(n)])
-        # A copy of a read-only directory must still be one that can be written to.
-        os.chmod(staging, 0o700)
-        for folder, _, names in os.walk(staging):
-            for one in names:
-                _sync(os.path.join(folder, one))
-            files.sync_directory(folder)
-        os.rename(staging, target)
-        files.sync_directory(root)
-    except (OSError, shutil.Error) as error:
-        shutil.rmtree(staging, ignore_errors=True)
-        reason = reason_of(error)
-        raise WriteError(target, reason) from error
-    return target
-
-
-def skipped(name: str) -> bool:
-    """Whether a file belongs to one copy alone: temps of dead writers, and the journal."""
-    return files.is_temp(name) or name == JOURNAL
-
-
-def _sync(path: str) -> None:
-    if os.path.islink(path) or not os.path.isfile(path):
-        return
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        files.sync(fd)
-    finally:
-        os.close(fd)
-
-
 def _mtime(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
         return -1
-
-
-__all__ = ["EVENTS", "Conversation", "copy_directory"]

@@ -7,13 +7,15 @@ file is compared piece by piece while it is read, so a second copy of 100 MB cos
 from __future__ import annotations
 
 import os
+import shutil
 from enum import Enum
 
 import msgspec
 
 from jp.conversation.stream import Stream
 from jp.storage import files
-from jp.storage.layout import EVENTS
+from jp.storage.errors import WriteError, reason_of
+from jp.storage.layout import EVENTS, JOURNAL
 
 _SPACE = b" \t\r\n"
 _PIECE = 4 << 20
@@ -77,3 +79,40 @@ def by_events(first: Stream, second: Stream) -> Relation:
 def events_path(folder: str) -> str:
     """The path of the events in a conversation's directory."""
     return os.path.join(folder, EVENTS)
+
+
+def copy_directory(source: str, root: str, name: str) -> str:
+    """A copy of a conversation's directory, there as a whole or not at all. Raises `WriteError`."""
+    files.make_directory(root, 0o700)
+    target = os.path.join(root, name)
+    staging = os.path.join(root, files.temp_name(name))
+    try:
+        shutil.copytree(source, staging, symlinks=True, ignore=lambda _, names: [n for n in names if skipped(n)])
+        # A copy of a read-only directory must still be one that can be written to.
+        os.chmod(staging, 0o700)
+        for folder, _, names in os.walk(staging):
+            for one in names:
+                _sync(os.path.join(folder, one))
+            files.sync_directory(folder)
+        os.rename(staging, target)
+        files.sync_directory(root)
+    except (OSError, shutil.Error) as error:
+        shutil.rmtree(staging, ignore_errors=True)
+        reason = reason_of(error)
+        raise WriteError(target, reason) from error
+    return target
+
+
+def skipped(name: str) -> bool:
+    """Whether a file belongs to one copy alone: temps of dead writers, and the journal."""
+    return files.is_temp(name) or name == JOURNAL
+
+
+def _sync(path: str) -> None:
+    if os.path.islink(path) or not os.path.isfile(path):
+        return
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        files.sync(fd)
+    finally:
+        os.close(fd)

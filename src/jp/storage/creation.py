@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from jp.conversation import ids
 from jp.storage import files
-from jp.storage.conversation import Conversation, copy_directory
+from jp.storage.conversation import Conversation
+from jp.storage.copies import copy_directory
 from jp.storage.errors import WriteError, reason_of
 from jp.storage.layout import BASE_CONFIG, EVENTS, Place
 from jp.storage.lock import Lock, try_acquire

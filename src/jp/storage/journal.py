@@ -99,6 +99,12 @@ class TurnWriter:
             self._write(event_line("complete", _one_line(raw)))
         return kept
 
+    def drop_partials(self) -> None:
+        """Forgets the unfinished answers (the user aborted); what is complete stays. Raises `WriteError`."""
+        if len(self._partials):
+            self._partials.take()
+            self._write(line({"drop": True}))
+
     def fold(self) -> None:
         """Writes everything into `events.json` of every copy and removes the journal; a next turn may follow.
 
