@@ -125,7 +125,7 @@ def heading(rest: str) -> tuple[str, str]:
     assert match is not None
     text = rest[match.end() :].strip()
     without = text.rstrip("#")
-    if without != text and (not without or without.endswith(" ")):
+    if without != text and (not without or without[-1].isspace()):
         text = without.rstrip()
     return match[1], text
 
