@@ -422,6 +422,54 @@ def test_killed_at_any_moment_nothing_shown_is_lost(store: Store, make: Make) ->
     assert len(expected) > 50
 
 
+SUICIDE = """
+import os, signal
+calls, at = os.environ["KILL_CALL"], int(os.environ["KILL_AT"])
+count = 0
+def wrap(name, real):
+    def wrapped(*args, **more):
+        global count
+        count += 1
+        if count == at:
+            if name == "write" and len(args[1]) > 1:
+                real(args[0], bytes(args[1])[: len(args[1]) // 2])  # the kernel had taken half of it
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **more)
+    return wrapped
+for name in calls.split():
+    setattr(os, name, wrap(name, getattr(os, name)))
+show_fd = os.dup(1)
+shown = os.fdopen(show_fd, "wb", buffering=0)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", ["write", "replace rename unlink fsync"], ids=["write", "others"])
+def test_killed_at_every_call_nothing_shown_is_lost(store: Store, make: Make, calls: str) -> None:
+    source = CHILD.replace("def show(text):\n    os.write(1, text", SUICIDE + "def show(text):\n    shown.write(text")
+    source = source.replace("range(20)", "range(3)")
+    for at in range(1, 60):
+        made = make(turns=0)
+        argv = [sys.executable, "-c", source, store.workspace.root, made.id, "2", *sys.path]
+        environ = {**os.environ, "JP_SESSION": "x", "KILL_CALL": calls, "KILL_AT": str(at)}
+        done = subprocess.run(argv, stdout=subprocess.PIPE, env=environ, check=False)
+        shown = done.stdout.decode().split("\n")[:-1]
+        expected = [line for line in shown if line not in ("begun", "end")]
+        found = "".join(said(store, made.id))
+        assert "".join(expected) in found
+        assert json.loads(Path(made.path, "events.json").read_bytes()) is not None
+        place = store.place(made.id)
+        assert tree(place.durable or "") == tree(place.projection or "")
+        assert not journal_of(made).exists()
+        if done.returncode == 0:
+            assert expected[-1] == "w1.2 "
+            break
+        assert done.returncode == -signal.SIGKILL
+    else:
+        pytest.fail("it never got to its end")
+    assert at > 5
+
+
 @pytest.mark.parametrize("dies", [False, True], ids=["error", "dies"])
 @pytest.mark.parametrize("call", CALLS)
 def test_a_fault_at_any_call_of_a_turn_loses_nothing(store: Store, make: Make, call: str, dies: bool) -> None:
