@@ -197,6 +197,13 @@ def test_what_the_file_says_need_not_be_json(folder: Path) -> None:
     held.release()
 
 
+def test_a_command_line_is_shown_on_one_line(folder: Path) -> None:
+    path = str(folder / "1.lock")
+    with acquire(path, Holder.this_process("jp q two\nlines\x1b[2J\u202e")), pytest.raises(LockedError) as error:
+        acquire(path, ME)
+    assert "(jp q two lines [2J)" in error.value.message
+
+
 def test_a_place_that_cannot_be_written_is_an_error(folder: Path) -> None:
     (folder / "file").touch()
     with pytest.raises(WriteError):

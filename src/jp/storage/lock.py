@@ -198,7 +198,9 @@ def locked_error(holder: Holder | None, what: str) -> LockedError:
     if holder is None:
         return LockedError(f"{what} is being written by another process", hints=["Try again when it is done."])
     state = holder.state()
-    who = f"process {holder.pid}" + (f" ({holder.command})" if holder.command else "")
+    # A command line may hold a whole question, line breaks and all.
+    command = " ".join("".join(c if c.isprintable() else " " for c in holder.command).split())
+    who = f"process {holder.pid}" + (f" ({command})" if command else "")
     since = f" since {holder.acquired_at[:19].replace('T', ' ')} UTC" if holder.acquired_at else ""
     hints = ["Try again when it is done, or use another conversation: `--new`, `--id`."]
     if state == "stopped":
