@@ -53,8 +53,20 @@ def test_headings_keep_their_marks_and_stand_apart() -> None:
     assert Screen(text).style("it")["italic"]
 
 
-def test_what_looks_like_a_setext_heading_is_text_and_a_rule() -> None:
-    assert seen("Title\n=====\n\nTitle\n---", width=10) == "Title\n=====\n\nTitle\n\n" + "─" * 10
+def test_what_looks_like_a_setext_heading_is_text_and_a_line_below_it() -> None:
+    assert seen("Title\n=====\ntext\n\nTitle\n---\ntext") == "Title\n=====\n\ntext\n\nTitle\n───\n\ntext"
+    assert seen("Title == two") == "Title == two"
+
+
+def test_a_table_without_outer_bars_keeps_its_lines() -> None:
+    assert seen("a | b\n--- | ---\n1 | 2\n3 | 4\n\ntext") == "a | b\n--- | ---\n1 | 2\n3 | 4\n\ntext"
+
+
+def test_emphasis_needs_no_spaces_beside_scripts_that_have_none() -> None:
+    screen = Screen(rendered("**注意：**请 看**“这”**吧"))
+    assert screen.text == "注意：请 看“这”吧"
+    assert screen.style("注意")["bold"]
+    assert not screen.style("请")["bold"]
 
 
 def test_a_rule_is_a_line_or_as_it_was_written() -> None:

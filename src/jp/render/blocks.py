@@ -19,7 +19,9 @@ from jp.render.place import Container, Spot, begun, matched, skip
 if TYPE_CHECKING:
     from jp.render.page import Page
 
-_SPACED = frozenset({"heading", "rule", "fence", "code", "html", "table"})  # set apart even where the source does not
+_SPACED = frozenset(
+    {"heading", "rule", "fence", "code", "html", "table", "underline", "source"}
+)  # set apart even where the source does not
 
 
 class Blocks:
@@ -46,6 +48,8 @@ class Blocks:
 
     def line(self, text: str) -> None:
         """Take a complete line, without its end."""
+        if not text and self._blank_seen and not self._leaf:
+            return  # one more empty line changes nothing
         source, text = text, lines.expand_tabs(text)
         spot = self._locate(text, complete=True)
         assert spot is not None
@@ -141,7 +145,7 @@ class Blocks:
             return False
         if self._blank_seen:
             return True
-        if any(container.indent for container in self._containers):
+        if spot.kind in ("underline", "source") or any(container.indent for container in self._containers):
             return False
         if spot.opened and spot.opened[0].indent and (follows_item or self._last not in _SPACED):
             return False
@@ -201,6 +205,12 @@ class Blocks:
             style = self._page.style
             rule = "─" * self._page.text_width if style.hr == "line" else content.strip()
             self._page.line([(rule, MUTED, None)])
+        elif spot.kind == "underline":
+            self._page.line([("─" * len(content.strip()) if content[0] == "-" else content.strip(), MUTED, None)])
+        elif spot.kind == "source":
+            self._html = lines.Html(None)
+            self._leaf = "html"
+            self._html_line(content)
         elif spot.kind == "fence":
             self._start_fence(spot, content)
         elif spot.kind == "html":

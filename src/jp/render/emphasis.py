@@ -30,8 +30,9 @@ class Delimiter:
         """Decide from the characters beside it (empty: none) what this run can do."""
         space_before, space_after = not before or before.isspace(), not after or after.isspace()
         mark_before, mark_after = not space_before and is_mark(before), not space_after and is_mark(after)
-        left = not space_after and (not mark_after or space_before or mark_before)
-        right = not space_before and (not mark_before or space_after or mark_after)
+        # Beside scripts without spaces a mark says nothing: `**注意：**请` is strong, other than in the specification.
+        left = not space_after and (not mark_after or space_before or mark_before or _is_free(before))
+        right = not space_before and (not mark_before or space_after or mark_after or _is_free(after))
         if self.char == "_":
             self.can_open = left and (not right or mark_before)
             self.can_close = right and (not left or mark_after)
@@ -53,6 +54,10 @@ def is_mark(char: str) -> bool:
     if char.isascii():
         return not char.isalnum() and char.isprintable() and char != " "
     return unicodedata.category(char)[0] in "PS"
+
+
+def _is_free(char: str) -> bool:
+    return "\u2e80" <= char <= "\uffef" or char >= "\U00020000"
 
 
 class Openers:

@@ -13,6 +13,7 @@ _HEADING_START = re.compile(r"(#{1,6})(?:\s|$)")
 FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
 BULLET = re.compile(r"([-+*])( +(?=\S)|\s*$)")
 ORDERED = re.compile(r"(\d{1,9})([.)])( +(?=\S)|\s*$)")
+_UNDERLINE = re.compile(r"(?:={2,}|-{2,})\s*$")
 _MARKERS = re.compile(r"[\t >*+.)\d-]*")
 _BARE_MARKER = re.compile(r"(?:[-+*]|\d{1,9}[.)]?)\s*$")
 TASK = re.compile(r"\[([ xX])\](?= )")
@@ -87,13 +88,19 @@ def html_block(rest: str, *, interrupts: bool) -> Html | None:
 def leaf(rest: str, *, complete: bool, in_paragraph: bool) -> str | None:
     """The kind of block that text begins (container markers were removed); None where it is not decided yet.
 
-    One of rule, heading, fence, html, row (of a table, perhaps) and paragraph.
+    One of rule, heading, fence, html, row (of a table, perhaps) and paragraph; below a line of a paragraph also
+    underline (a setext heading's: its text is shown already) and source (a table without outer bars: so is its head).
     """
     first = rest[:1]
     if first.isalnum() or not first.isascii():
         return "paragraph"
-    if not complete and _may_become_more(rest):
+    if not complete and _may_become_more(rest, in_paragraph=in_paragraph):
         return None
+    if in_paragraph and first in "=-:" and complete:
+        if _UNDERLINE.match(rest):
+            return "underline"
+        if "|" in rest and _DELIMITER_ROW.match(rest.strip()):
+            return "source"
     if first in "-_*" and RULE.match(rest):
         return "rule"
     if first == "#" and _HEADING_START.match(rest):
@@ -107,9 +114,11 @@ def leaf(rest: str, *, complete: bool, in_paragraph: bool) -> str | None:
     return "paragraph"
 
 
-def _may_become_more(rest: str) -> bool:
+def _may_become_more(rest: str, *, in_paragraph: bool) -> bool:
     """Whether the rest of the line decides what it is: everything that is no paragraph is taken line by line."""
     first = rest[0]
+    if in_paragraph and first in "=-:" and (_UNDERLINE.match(rest) or may_be_delimiter_row(rest)):
+        return True
     if first in "-_*":
         return _MAYBE_RULE.match(rest) is not None
     if first == "#":
