@@ -54,7 +54,9 @@ def choose(config: "Config", environ: "Mapping[str, str]") -> Choice:
         return _embedded(wanted, environ)
     from jp.llm.registry import provider_for
 
-    return Choice(wanted, provider_for(wanted, config.root.providers, environ))
+    provider = provider_for(wanted, config.root.providers, environ)
+    provider.cache = config.root.assistant.request.cache not in (False, "off", 0)
+    return Choice(wanted, provider)
 
 
 def _embedded(wanted: "ModelId | None", environ: "Mapping[str, str]") -> Choice:
