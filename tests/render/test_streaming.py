@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jp.render.markdown import MarkdownStream
 from jp.render.style import MarkdownStyle
+from jp.terminal.width import display_width
 from tests.render.documents import DOCUMENTS
 from tests.render.showing import plain, streamed
 
@@ -38,6 +39,20 @@ def test_any_text_gives_the_same_bytes_however_it_was_cut(text: str, data: st.Da
     whole = streamed([text], STYLE)
     assert streamed(pieces, STYLE) == whole
     assert streamed(list(text), STYLE) == whole
+
+
+WORDS = st.lists(
+    st.sampled_from(["a", "bb", "ccc ddd", "你好。", "👩\u200d👩\u200d👧", "e\u0301e", "**f**", "`g h`", "\n"])
+)
+BLOCKS = st.lists(st.tuples(st.sampled_from(["", "- ", "> ", "1. ", "> - ", "- > ", "# "]), WORDS), max_size=6)
+
+
+@settings(max_examples=100, deadline=None)
+@given(BLOCKS, st.integers(16, 50))
+def test_no_line_is_wider_than_the_page(blocks: list[tuple[str, list[str]]], width: int) -> None:
+    text = "".join(f"{mark}{' '.join(words)}\n\n" for mark, words in blocks)
+    shown = plain(streamed([text], MarkdownStyle(width=width)))
+    assert all(display_width(line) <= width for line in shown.split("\n"))
 
 
 @settings(max_examples=100, deadline=None)

@@ -79,6 +79,12 @@ def test_links_are_only_in_a_box() -> None:
     assert "\x1b" not in table((Column("a"),), [("b",)], links=[["http://x"]])
 
 
+def test_a_column_in_which_nothing_stands_is_left_out() -> None:
+    columns = (Column("a"), Column(""), Column("b"))
+    assert table(columns, [("1", "", "2")]) == "a  b\n1  2\n"
+    assert table(columns, [("1", "", "2"), ("3", "x", "4")]) == "a     b\n1     2\n3  x  4\n"
+
+
 def test_no_rows_give_nothing() -> None:
     assert table(COLUMNS, [], box=True) == ""
     assert details([]) == ""

@@ -30,7 +30,7 @@ _CODE = re.compile(r"`+")
 _DELIMITERS = re.compile(r"\*+|_+|~+")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _URL = re.compile(r"://[^\s<>`\[\]\u2e80-\U0003ffff]*")
-_URL_TAIL = re.compile(r"(?:[?!.,:;*_~'\"\])|]|&[a-z]+;)+$")
+_URL_TAIL = "?!.,:;*_~'\")|"  # what may stand behind an address without being of it
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.\-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~\-]+@[\w.\-]+)>")
 _ATTRIBUTE = r"""\s+[^\s"'=<>`/]+(?:\s*=\s*(?:[^\s"'=<>`]+|'[^'<>]*'|"[^"<>]*"))?"""
 _HTML = re.compile(rf"<(?:[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*\s*/?|/[A-Za-z][A-Za-z0-9-]*\s*|[!?][^<>]*)>")
@@ -251,9 +251,8 @@ class Inline:
                 match = _URL.match(text, at)
                 assert match is not None
                 rest = match[0]
-                tail = _URL_TAIL.search(rest)
-                if tail is not None:
-                    rest = rest[: tail.start() + _balance(rest, tail[0])]
+                bare = rest.rstrip(_URL_TAIL)
+                rest = rest[: len(bare) + _balance(bare, rest[len(bare) :])]
                 if len(rest) > 3:
                     self._nodes[-1:] = [last[: -len(scheme)]] if last != scheme else []
                     self._nodes.append(Url(scheme + rest, scheme + rest))
@@ -361,7 +360,7 @@ class Inline:
 def _balance(url: str, tail: str) -> int:
     """How much of the punctuation behind an address belongs to it: a `)` that has its `(` inside."""
     keep = 0
-    opened = url.count("(") - (url.count(")") - tail.count(")"))
+    opened = url.count("(") - url.count(")")
     for index, char in enumerate(tail):
         if char == ")" and opened > 0:
             opened -= 1

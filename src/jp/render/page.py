@@ -184,7 +184,7 @@ class Page:
         for text, flags, link in runs:
             at = 0
             while at < len(text):
-                piece = head(text[at:], room - self._word_width) or ("" if self._word else text[at])
+                piece = head(text[at : at + 4 * room], room - self._word_width) or ("" if self._word else text[at])
                 if not piece:
                     self._place()
                     continue

@@ -45,12 +45,17 @@ def table(
     """A table with its heading, each line ended; no rows give nothing.
 
     `width` is the columns of the channel, None where it is not known. `links` are targets for the cells of each row and
-    are used only with `box`, which stands for a channel with escapes.
+    are used only with `box`, which stands for a channel with escapes. A column in which nothing stands is left out.
     """
     cells = [[one_line(cell) for cell in row] for row in rows]
     if not cells:
         return ""
     heading = [one_line(column.title) for column in columns]
+    shown = [index for index in range(len(columns)) if heading[index] or any(row[index] for row in cells)]
+    columns = [columns[index] for index in shown]
+    heading, *cells = ([row[index] for index in shown] for row in (heading, *cells))
+    if links is not None:
+        links = [[targets[index] for index in shown] for targets in links]
     gap, edges = (3, 4) if box else (2, 0)
     natural = [max(display_width(row[index]) for row in (heading, *cells)) for index in range(len(columns))]
     widths = natural
