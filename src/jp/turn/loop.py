@@ -161,6 +161,7 @@ class Turn:
         self._source = self._model.source(thread, self.inbox.post, generation)
         log.log(log.INFO, "turn", "request", generation=generation, model=self._model.name)
         self._source.start()
+        self._screen.prepare()
 
     def _stop(self) -> None:
         if self._source is not None:

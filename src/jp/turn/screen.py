@@ -3,6 +3,8 @@
 The only place of the turn that knows the Printer. Under JSON stdout is one stored event a line and nothing else.
 """
 
+from jp import log
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jp.config.sections.style import Style
@@ -63,6 +65,15 @@ class Screen:
                 "Waiting…", delay=progress.delay_secs, interval=progress.interval_ms / 1000
             )
 
+    def prepare(self) -> None:
+        """The request is out: load what shows the answer, beside the wait for it (architecture, Start-up)."""
+        from jp.terminal.printer import Target
+
+        if self._chat is not None and self._printer.caps(Target.OUT).escapes:
+            from threading import Thread
+
+            Thread(target=_load_markdown, name="jp-prepare", daemon=True).start()
+
     def progress(self, stage: str) -> None:
         """Where the exchange is."""
         self.activity(_STAGES.get(stage, stage))
@@ -100,3 +111,16 @@ class Screen:
         if self._retry is not None:
             self._retry.end()
             self._retry = None
+
+
+def _load_markdown() -> None:
+    """Render what loads all that is loaded on first use: styles, lexers, widths. Else the first words wait for it."""
+    try:
+        from jp.render.markdown import MarkdownStream
+        from jp.render.style import MarkdownStyle
+
+        stream = MarkdownStream(MarkdownStyle())
+        stream.feed("*a* `b` 端\n\n```python\nc = 1\n```\n")
+        stream.end()
+    except Exception as error:  # who needs it meets it where it can be said
+        log.log(log.WARN, "turn", "rendering could not be prepared", error=str(error))
