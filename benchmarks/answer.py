@@ -68,7 +68,7 @@ def program(home: Path, size: int) -> float:
     answer = home / f"answer-{size}.md"
     if not answer.exists():
         answer.write_text(prose.document(size), encoding="utf-8")
-    with fixtures.instant(home / "requests.jsonl", answer=answer, piece=PIECE) as url:
+    with fixtures.instant(home / "requests.jsonl", "--answer", str(answer), "--piece", str(PIECE)) as url:
         root = fixtures.workspace(home / f"project-{size}", url)
         ask = [JP, "q", "-n", "-c", "assistant.request.max_response_bytes=0", "hi"]
         ended = tty.run(ask, env=fixtures.environment(home), cwd=str(root))

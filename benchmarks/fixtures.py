@@ -1,6 +1,5 @@
 """What the benchmarks run against: a home of their own, servers in processes of their own, workspaces that ask them."""
 
-import json
 import os
 import subprocess
 import sys
@@ -29,22 +28,9 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @contextmanager
-def scripted(*scripts: dict[str, object]) -> Iterator[str]:
-    """The scripted model server of the tests; yields its base URL."""
-    command = ["tests.wire.model_server"]
-    for script in scripts:
-        command += ["--script", json.dumps(script)]
-    with _served(command) as url:
-        yield url
-
-
-@contextmanager
-def instant(log: Path, *, answer: Path | None = None, piece: int = 24) -> Iterator[str]:
-    """The server that answers at once (`benchmarks.instant`); yields its base URL."""
-    command = ["benchmarks.instant", "--log", str(log), "--piece", str(piece)]
-    if answer is not None:
-        command += ["--answer", str(answer)]
-    with _served(command) as url:
+def instant(log: Path, *options: str) -> Iterator[str]:
+    """The server of `benchmarks.instant` with these options; yields its base URL."""
+    with _served(["benchmarks.instant", "--log", str(log), *options]) as url:
         yield url
 
 

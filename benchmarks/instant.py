@@ -1,10 +1,13 @@
 """A model that answers at once, in chat completions or in the Responses API, whichever it is asked in.
 
     python -m benchmarks.instant --log FILE [--answer FILE] [--piece CHARACTERS]
+    python -m benchmarks.instant --log FILE --stamps N [--per-second N] [--think MS] [--lines]
 
 Prints its port; serves until its stdin ends. Appends one JSON line a POST to the log: {"first_ns", "at_ns", "path",
 "size"}: when the first bytes of the request came, when all of it had, and how long its body was. Times are by the
 monotonic clock, which is one clock for all processes of the machine.
+
+With `--stamps` the answer is N pieces at an even rate, each `[<monotonic ns when it was sent>]`, after a pause.
 
 `tests/wire/model_server.py` can be scripted; this one does nothing that could take time, so that what is measured is
 the client: a request of 100 MB is counted and dropped, and an answer is encoded before the first request comes.
@@ -31,6 +34,17 @@ class Answers:
     chat: bytes
     responses: bytes
     log: int
+    drip: "Drip | None"
+
+
+@dataclass(frozen=True)
+class Drip:
+    """An answer of stamps: how many, how many a second, after how many seconds, each a line or a word."""
+
+    stamps: int
+    per_second: float
+    think: float
+    end: str
 
 
 def main() -> None:
@@ -39,13 +53,20 @@ def main() -> None:
     parser.add_argument("--log", required=True)
     parser.add_argument("--answer", help="a file with the text of the answer")
     parser.add_argument("--piece", type=int, default=24, help="characters an event")
+    parser.add_argument("--stamps", type=int, default=0, help="answer with this many stamps")
+    parser.add_argument("--per-second", type=float, default=200)
+    parser.add_argument("--think", type=float, default=0, help="milliseconds before the first")
+    parser.add_argument("--lines", action="store_true", help="a line a stamp, not a word")
     options = parser.parse_args()
+    drip = Drip(options.stamps, options.per_second, options.think / 1000, "\n" if options.lines else " ")
     answer = ANSWER
     if options.answer:
         with open(options.answer, encoding="utf-8") as file:
             answer = file.read()
     log = os.open(options.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    answers = Answers(b"".join(chat(answer, options.piece)), b"".join(responses(answer)), log)
+    answers = Answers(
+        b"".join(chat(answer, options.piece)), b"".join(responses(answer)), log, drip if options.stamps else None
+    )
     sys.setswitchinterval(0.0005)
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     print(listener.getsockname()[1], flush=True)
@@ -97,6 +118,8 @@ def answer_one(connection: socket.socket, answers: Answers) -> bool:
         return True
     line = {"first_ns": first, "at_ns": now, "path": path.decode("latin-1"), "size": size}
     os.write(answers.log, json.dumps(line).encode() + b"\n")
+    if answers.drip is not None:
+        return send_stamps(connection, answers.drip)
     send(connection, b"text/event-stream", answers.responses if b"responses" in path else answers.chat)
     return True
 
@@ -115,12 +138,33 @@ def send(connection: socket.socket, kind: bytes, body: bytes) -> None:
     connection.sendall(head + body)
 
 
+def send_stamps(connection: socket.socket, drip: Drip) -> bool:
+    """Send an answer of stamps, each when it is due; its length is told by the end of the connection."""
+    connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+    begin = time.monotonic() + drip.think
+    for number in range(drip.stamps):
+        time.sleep(max(0.0, begin + number / drip.per_second - time.monotonic()))
+        connection.sendall(chat_delta({"content": f"[{time.monotonic_ns()}]{drip.end}"}))
+    connection.sendall(b"".join(chat_end()))
+    return False
+
+
 def chat(answer: str, piece: int) -> Iterator[bytes]:
     """The events of chat completions, an event every `piece` characters."""
-    deltas = [answer[at : at + piece] for at in range(0, len(answer), piece)]
-    for delta, finish in (*(({"content": text}, None) for text in deltas), ({}, "stop")):
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        yield _data({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "test", "choices": [choice]})
+    for at in range(0, len(answer), piece):
+        yield chat_delta({"content": answer[at : at + piece]})
+    yield from chat_end()
+
+
+def chat_delta(delta: dict[str, str], finish: str | None = None) -> bytes:
+    """One event of chat completions."""
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return _data({"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "test", "choices": [choice]})
+
+
+def chat_end() -> Iterator[bytes]:
+    """The reason, the usage, the end."""
+    yield chat_delta({}, "stop")
     yield _data({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}})
     yield b"data: [DONE]\n\n"
 

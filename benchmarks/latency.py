@@ -12,6 +12,7 @@ from benchmarks import fixtures, tty
 from benchmarks.measure import JP, Table
 
 PER_SECOND = 200
+THINK_MS = 300  # as fast as real models begin; what is loaded meanwhile is not in the way
 STAMP = re.compile(rb"\[(\d+)\]")
 ASK = (JP, "q", "-n", "hi")
 
@@ -35,28 +36,36 @@ class Lags:
 
 def run(table: Table, home: Path, chunks: int = 1000) -> None:
     """Measure and print."""
-    table.head(f"From the socket to stdout, {PER_SECOND} chunks/s, {chunks} chunks")
-    for name, newline, terminal in (
+    table.head(f"From the socket to stdout, {PER_SECOND} chunks/s, {chunks} chunks, {THINK_MS} ms after the request")
+    for name, lines, terminal in (
         ("into a pipe", False, False),
         ("into a pipe, a line a chunk", True, False),
         ("on a terminal, pretty, default configuration", False, True),
         ("on a terminal, a line a chunk", True, True),
     ):
-        script = {"kind": "drip", "per_second": PER_SECOND, "chunks": chunks, "newline": newline}
-        folder = home / name.replace(" ", "-")
-        lags = Lags()
-        with fixtures.scripted(script) as url:
-            root = fixtures.workspace(folder / "project", url)
-            env = fixtures.environment(folder)
-            if terminal:
-                tty.run(ASK, env=env, cwd=str(root), heard=lags.heard)
-            else:
-                piped(root, env, lags)
-        if len(lags.found) != chunks:
-            raise RuntimeError(f"{name}: {len(lags.found)} stamps of {chunks} were readable")
-        late = sorted(lags.found)
+        late = sorted(lags(home / name.replace(" ", "-"), chunks, THINK_MS, lines=lines, terminal=terminal))
         table.at_most(f"{name}: median", statistics.median(late), 5, "ms")
         table.at_most(f"{name}: 99th percentile", late[int(chunks * 0.99)], 20, "ms")
+    for name, terminal in (("into a pipe", False), ("on a terminal", True)):
+        first = [lags(home / f"{terminal}-{n}", 1, 0, lines=False, terminal=terminal)[0] for n in range(5)]
+        table.row(f"{name}, the only word, sent at once: best of 5", f"{min(first):.2f} ms")
+
+
+def lags(home: Path, chunks: int, think: int, *, lines: bool, terminal: bool) -> list[float]:
+    """Milliseconds from the server's sending each chunk to its being readable."""
+    options = ["--stamps", str(chunks), "--per-second", str(PER_SECOND), "--think", str(think)]
+    home.mkdir(parents=True)
+    taken = Lags()
+    with fixtures.instant(home / "requests.jsonl", *options, *(["--lines"] if lines else [])) as url:
+        root = fixtures.workspace(home / "project", url)
+        env = fixtures.environment(home)
+        if terminal:
+            tty.run(ASK, env=env, cwd=str(root), heard=taken.heard)
+        else:
+            piped(root, env, taken)
+    if len(taken.found) != chunks:
+        raise RuntimeError(f"{len(taken.found)} stamps of {chunks} were readable")
+    return taken.found
 
 
 def piped(root: Path, env: dict[str, str], lags: Lags) -> None:
