@@ -52,6 +52,11 @@ def test_a_refusal_is_readable(ask: Ask, workspace: Path, server: ModelServer, c
     assert tries == (2 if code in (429, 500, 529) else 1)
 
 
+def test_an_unknown_model_is_named_with_the_nearest(ask: Ask, server: ModelServer):
+    done = ask("q", *FEW, "-m", "llamacpp/tset", "hi", replies=(status(404, message="no such model: tset"),))
+    failed(done, "tset", "did you mean `llamacpp/test`?")
+
+
 def test_an_overloaded_provider_is_asked_again_and_answers(ask: Ask, server: ModelServer):
     done = ask("q", "hi", replies=(status(429, headers={"Retry-After": "0"}), status(529), text("Now.")))
     assert (done.stdout, done.status) == ("Now.\n", "exited 0")

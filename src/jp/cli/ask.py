@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jp.errors import JpError
     from jp.storage.conversation import Conversation
     from jp.turn.inbox import Inbox
-    from jp.turn.loop import Turn
+    from jp.turn.loop import Model, Turn
     from jp.turn.screen import Screen
     from jp.turn.title import Title
 
@@ -168,7 +168,7 @@ class Query:
                 title = self._title(config, conversation, connection, text, turn.inbox)
                 error = turn.run(connection.model, thread, self._ctx.router)
                 if error is not None:
-                    raise self._hinted(error, conversation)
+                    raise self._hinted(error, conversation, connection.model)
                 if title is not None:
                     self._set_title(conversation, title, turn.inbox, text)
                 connection.keep()
@@ -176,9 +176,18 @@ class Query:
                 connection.close()
         return DONE
 
-    def _hinted(self, error: "JpError", conversation: "Conversation") -> "JpError":
-        """The error of a turn, with how to go on where something came before it."""
+    def _hinted(self, error: "JpError", conversation: "Conversation", model: "Model") -> "JpError":
+        """The error of a turn, with how to go on where something came before it, or the model that may be meant."""
         from jp.conversation import ids
+        from jp.llm.errors import NotFound
+
+        if isinstance(error, NotFound):
+            from jp.cli.suggest import nearest_model
+
+            near = nearest_model(model.provider, model.name, self._ctx.environ, self._ctx.router.token)
+            if near is not None and near != model.name:
+                error.hints = (f"did you mean `{model.provider.name}/{near}`?", *error.hints)
+                error.metadata["nearest"] = near
 
         stream = conversation.stream
         if conversation.persisted and stream.type(len(stream) - 1) == "chat_response":
