@@ -201,7 +201,7 @@ def test_a_line_of_chrome_begins_on_a_line_of_its_own(say: str) -> None:
 
 @pytest.mark.req("104-69")
 def test_output_before_a_question_is_written_and_later_output_waits() -> None:
-    printer, out, _ = made(BOTH, BOTH)
+    printer, out, err = made(BOTH, BOTH)
     printer.out("before\n")
     with printer.lend() as loan:
         assert out.text == "before\n"
@@ -211,6 +211,7 @@ def test_output_before_a_question_is_written_and_later_output_waits() -> None:
         assert out.text == "before\n"
         loan.write("y\n")
     assert printer.transcript.text == "before\nreally? y\nlater\nlater too\n"
+    assert (out.text, err.text) == ("before\nlater\n", "later too\n")
 
 
 def test_lends_nest_and_only_the_last_end_counts() -> None:
