@@ -24,7 +24,7 @@ auto = false
 def environment(home: Path) -> dict[str, str]:
     """The hermetic environment: byte code is cached, output buffered, no key, no proxy."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
-    return {**kept, "HOME": str(home), "JP_SESSION": "benchmark"}
+    return {**kept, "HOME": str(home)}
 
 
 @contextmanager

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import fixtures
-from benchmarks.measure import BARE, JP, Asked, Table, peak_rss, times, wall
+from benchmarks.measure import BARE, JP, Asked, Table, times, usage, wall
 
 LIST_SECONDS = 0.3  # beyond the interpreter's own, for 5,000
 REQUEST_SECONDS = 2.0
 MEMORY = 4.0  # times the file
+FULL = 100  # MB: below, what the program takes without any history is not small beside the file
 FROZEN_MS = 100.0
 BESIDE = 1.2  # what a large neighbour may cost a listing, with room for noise
 
@@ -51,8 +52,9 @@ def listing(table: Table, home: Path, rounds: int, count: int) -> None:
     table.row("10 conversations", f"{taken['few'] - taken['bare']:.3f} s")
     name = f"{count:,} conversations, two copies each"
     table.at_most(name, taken["many"] - taken["bare"], LIST_SECONDS * count / 5000, "s", 3)
-    memory = peak_rss([JP, "c", "ls"], env=env, cwd=str(roots[count]))
-    table.row(f"{count:,} conversations, peak memory", f"{memory:.1f} MB")
+    used = usage([JP, "c", "ls"], env=env, cwd=str(roots[count]))
+    table.row(f"{count:,} conversations, CPU seconds, start included", f"{used.cpu:.3f} s")
+    table.row(f"{count:,} conversations, peak memory", f"{used.peak:.1f} MB")
 
 
 def large(table: Table, home: Path, rounds: int, megabytes: int) -> None:
@@ -77,7 +79,8 @@ def large(table: Table, home: Path, rounds: int, megabytes: int) -> None:
         for name, ask in asked.items():
             questions |= {name: ask.whole, f"{name} begins": ask.begins, f"{name} leaves": ask.leaves}
         taken = {name: each.fastest for name, each in times(questions, rounds).items()}
-        memory = peak_rss(asked["large"].argv, env=env, cwd=roots["large"])
+        used = usage(asked["large"].argv, env=env, cwd=roots["large"])
+        without = usage(asked["small"].argv, env=env, cwd=roots["small"]).peak if megabytes < FULL else 0.0
         frozen = min(pause([*asked["large"].argv[1:]], env, roots["large"], home / "pause") for _ in range(3))
     table.head(
         f"One conversation of {real:.0f} MB ({_size(log)} MB of request), whole program, the fastest of {rounds}"
@@ -93,7 +96,9 @@ def large(table: Table, home: Path, rounds: int, megabytes: int) -> None:
         limit = REQUEST_SECONDS * max(1.0, real / 100)
         table.at_most(f"query, {title}: the whole request has left", taken[f"{name} leaves"], limit, "s")
         table.row(f"query, {title}: to its end (stored in both copies)", f"{taken[name]:.2f} s")
-    table.at_most("peak memory, times the file", memory / real, MEMORY, "x")
+    table.row("CPU seconds of that query", f"{used.cpu:.2f} s")
+    title = "peak memory, times the file" + (", beyond that of the small one" if without else "")
+    table.at_most(title, (used.peak - without) / real, MEMORY, "x")
     table.at_most("longest pause of another thread, the best of 3 runs", frozen, FROZEN_MS, "ms", 1)
     journal(table, home, env, ids)
 

@@ -60,15 +60,23 @@ def times(runs: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, Tim
     return {name: Times(statistics.median(values), min(values)) for name, values in interleaved(runs, rounds).items()}
 
 
-def peak_rss(argv: Sequence[str], *, env: Mapping[str, str], cwd: str | None = None) -> float:
-    """Peak resident memory of one run, in MiB; of several processes the largest. RuntimeError when it fails."""
+@dataclass(frozen=True)
+class Usage:
+    """What one run took: peak resident memory in MiB (of several processes the largest), CPU seconds of all."""
+
+    peak: float
+    cpu: float
+
+
+def usage(argv: Sequence[str], *, env: Mapping[str, str], cwd: str | None = None) -> Usage:
+    """Run it once for what it uses. Raises RuntimeError when it fails."""
     command = [sys.executable, "-I", "-S", "-c", _PEAK, *argv]
     done = subprocess.run(command, env=dict(env), cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     said = done.stderr.decode(errors="replace")
-    kilobytes, status, _ = said.splitlines()[-1].split()
+    kilobytes, status, cpu = said.splitlines()[-1].split()
     if status != "0":
         raise RuntimeError(f"{' '.join(argv)}: exit {status}\n{said}")
-    return int(kilobytes) / (1024 if sys.platform == "linux" else 1024**2)
+    return Usage(int(kilobytes) / (1024 if sys.platform == "linux" else 1024**2), float(cpu))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import fixtures, size
-from benchmarks.measure import BARE, JP, Asked, Table, peak_rss, times, wall
+from benchmarks.measure import BARE, JP, Asked, Table, times, usage, wall
 
 SETUP_SECONDS = 900
 
@@ -72,8 +72,9 @@ def measured(table: Table, peers: list[Peer], root: Path, log: str, rounds: int)
             mine = f"{taken[key].median * 1000:.0f} ms"
             other = f"{taken[key].median / taken[own].median:.1f} x jp ({taken[key].fastest / taken[own].fastest:.1f})"
             table.row(f"{peer.name}: {title}", taken[key].ratio(bare), mine if peer.name == "jp" else other)
-        memory = peak_rss(peer.argv, env=peer.env, cwd=str(root))
-        table.row(f"{peer.name}: peak memory (largest process)", f"{memory:.0f} MB")
+        used = usage(peer.argv, env=peer.env, cwd=str(root))
+        table.row(f"{peer.name}: CPU time of all its processes", f"{used.cpu * 1000:.0f} ms")
+        table.row(f"{peer.name}: peak memory of its largest process", f"{used.peak:.0f} MB")
         if peer.name != "jp":
             table.row(f"{peer.name}: installed", f"{size.folder(peer.files) / 2**20:.0f} MB")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import fixtures
-from benchmarks.measure import BARE, JP, Asked, Table, peak_rss, times, wall
+from benchmarks.measure import BARE, JP, Asked, Table, times, usage, wall
 
 LIMITS = {
     "jp --version": 2.0,
@@ -36,7 +36,7 @@ def run(table: Table, home: Path, rounds: int) -> None:
             shutil.copytree(real, copy)
             commands["jp c ls, real workspace"] = lambda: wall([JP, "c", "ls"], env=env, cwd=str(copy))
         taken = times(commands, rounds)
-        memory = peak_rss([JP, "q", "-n", "hi"], env=env, cwd=str(root))
+        memory = usage([JP, "q", "-n", "hi"], env=env, cwd=str(root)).peak
     bare = taken.pop("python -c pass")
     table.head(
         f"Start-up: ratios to `python -c pass` ({bare.median * 1000:.1f} ms), medians of {rounds} (and the fastest)"
