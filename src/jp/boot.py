@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-# Until the router is armed: die of a press at once and silently, instead of a KeyboardInterrupt with its traceback.
-if __name__ == "jp.boot" and _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-
 
 def main() -> "NoReturn":
     """The console script `jp`; does not return."""
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        # Until the router is armed: die of a press at once and silently, not of a KeyboardInterrupt with its traceback.
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     _open_standard_descriptors()
     from jp.interrupt.router import Router
 

@@ -364,10 +364,11 @@ def session(router: Router, path: str, point: str = "", *args: str) -> int:
     change_terminal()
     at("prompt")
     for fd in list(end.restores):
-        restore = end.restores.pop(fd)
+        restore = end.restores[fd]
         assert restore.modes
         restore.modes()
         os.write(fd, restore.escapes)
+        del end.restores[fd]  # only now: an end in the middle undoes it again
     at("restored")
     child = tough()
     at("child")

@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import REPOSITORY, Jp, program
 from tests.interrupt.start import INT, QUIT, TERM, process
 from tests.support.process import Process
+from tests.support.terminal import Terminal
 
 CHEAP = {"faulthandler", "select"}  # of the standard library, beside what every interpreter has loaded
 OURS = {"boot", "interrupt"} | {
@@ -129,15 +130,7 @@ class TestStuckStart:
         """The program, and the writing end of what it reads: opened once the program has the reading end."""
         running = Process([*program(), "query", "--new", "hello"], cwd=fifo.parents[2])
         opened: list[int] = []
-
-        def stuck(_: Process) -> bool:
-            try:
-                opened.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
-            except OSError:
-                return False
-            return True
-
-        return running.until(stuck), opened[0]
+        return running.until(lambda _: opens(fifo, opened)), opened[0]
 
     @pytest.mark.req("092-3")
     @pytest.mark.xfail(strict=False, reason="no checkpoint yet between loading the configuration and the command")
@@ -162,6 +155,23 @@ class TestStuckStart:
             assert running.err == "gracefully shutting down…\nterminating program…\n".encode()
         os.close(writer)
 
+    @pytest.mark.req("092-131")
+    @pytest.mark.parametrize("how", ["flag", "environment"])
+    def test_in_a_terminal_but_not_to_be_asked_the_same_two_rungs(self, how: str, fifo: Path) -> None:
+        flags = ["--no-interactive"] if how == "flag" else []
+        environment = {"JP_NONINTERACTIVE": "1"} if how == "environment" else {}
+        opened: list[int] = []
+        command = [*program(), *flags, "query", "--new", "hello"]
+        with Terminal(command, cwd=fifo.parents[2], env=environment) as running:
+            running.until(lambda _: opens(fifo, opened))
+            running.press()
+            running.until("gracefully shutting down…")
+            running.press()
+            assert running.wait() == "killed SIGINT"
+            assert "terminating program…" in running.screen
+            assert running.modes() == running.modes_before
+        os.close(opened[0])
+
     def test_a_second_press_ends_it_at_once(self, fifo: Path) -> None:
         started, writer = self.start(fifo)
         with started as running:
@@ -171,6 +181,15 @@ class TestStuckStart:
             assert running.wait(5) == "killed SIGINT"
             assert running.out == b""
         os.close(writer)
+
+
+def opens(fifo: Path, opened: list[int]) -> bool:
+    """Whether somebody reads the FIFO; its writing end is then in `opened`."""
+    try:
+        opened.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
 
 
 def test_one_place_alone_touches_the_signals() -> None:

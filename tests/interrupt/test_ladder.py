@@ -92,6 +92,7 @@ class TestRungs:
         events = (100, Press(), Read(1), 102.5, Press(), Read(1), 104, Press())
         assert done(asked(MENU), *events) == [Notify(1), Notify(1), SHUTDOWN]
 
+    @pytest.mark.req("092-5")
     def test_another_cooldown_holds_from_when_it_is_known(self) -> None:
         assert done(asked(MENU), Cooldown(5.0), 100, Press(), Read(1), 104, Press()) == [Notify(1), SHUTDOWN]
         assert done(asked(MENU), 100, Press(), Read(1), Cooldown(1.0), 101.5, Press()) == [Notify(1), Notify(1)]

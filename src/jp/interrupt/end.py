@@ -99,6 +99,9 @@ _steps: "dict[int, Callable[[float], object]]" = {}
 _kills: "list[tuple[Callable[[], object], Callable[[], object]]]" = []
 _gate: "dict[str, tuple[int, object]]" = {}
 _prepared: list[int] = []
+_main: list[int] = []
+_parked: list[int] = []
+_PARK_SECS = 0.02
 _next = iter(range(1, 1 << 62)).__next__
 _NOWHERE = 0x7FFFFFFF  # a descriptor that is never open
 
@@ -159,19 +162,27 @@ def end_now(how: int | Cause) -> "NoReturn":
     Undoes what `restores` and the children's registry hold, then exits with the status or dies of the cause's signal.
     """
     mine = object()
-    thread, winner = _gate.setdefault("end", (_thread.get_ident(), mine))  # one step, whoever interrupts whom
+    _, winner = _gate.setdefault("end", (_thread.get_ident(), mine))  # one step, whoever interrupts whom
     if winner is not mine:
-        if thread == _thread.get_ident():
-            return  # type: ignore[misc]  # in a handler on top of the winner: let it go on
-        while True:
-            time.sleep(60)
+        park()
+        return  # type: ignore[misc]  # in a handler on top of the winner: let it go on
     try:
         _undo()
     finally:
         _die(how)
 
 
+def park() -> None:
+    """For a thread that finds the end begun by another: never go on. The winner itself returns at once."""
+    if not _gate or _gate["end"][0] == _thread.get_ident():
+        return
+    _parked.append(_thread.get_ident())
+    while True:
+        time.sleep(60)
+
+
 def _undo() -> None:
+    _guarded(_park_main)
     _guarded(_block_stops)
     for before, _ in list(_kills):
         _guarded(before)
@@ -212,6 +223,8 @@ if sys.platform == "win32":
     def backstop(seconds: float) -> None:
         """Nothing to do: there is no timer below the interpreter."""
 
+    def _park_main() -> None: ...
+
     def _block_stops() -> None: ...
 
     def _take_foreground() -> None: ...
@@ -233,6 +246,7 @@ else:
         """
         import faulthandler
 
+        _main.append(_thread.get_ident())
         for each in DEADLY:
             _signal.signal(each.signal, _signal.SIG_DFL)
             faulthandler.register(each.signal, file=_NOWHERE, all_threads=False, chain=False)
@@ -250,6 +264,17 @@ else:
         except OSError:
             sink = 2
         faulthandler.dump_traceback_later(max(seconds, 0.001), exit=True, file=sink)
+
+    def _park_main() -> None:
+        # What the main thread is just doing to the terminal would be done behind its restoration. Its handler parks it;
+        # where it is in C code it does nothing to the terminal.
+        main = _main[0] if _main else 0
+        if not main or main == _thread.get_ident():
+            return
+        _signal.pthread_kill(main, _signal.SIGALRM)
+        limit = time.monotonic() + _PARK_SECS
+        while main not in _parked and time.monotonic() < limit:
+            time.sleep(0.0005)
 
     def _block_stops() -> None:
         # Between the look at the foreground and the change a shell may take it: never be stopped here.

@@ -152,6 +152,7 @@ class Signals:
     def _handle(self, number: int, _frame: "FrameType | None") -> None:
         """Runs on the main thread, between any two of its bytecodes: must not raise, block or take a lock."""
         try:
+            end.park()
             if _signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False) != self._writer:
                 self._queue(number)  # somebody had taken the descriptor, and this byte with it
             act = self._on_main.get(number)
