@@ -88,3 +88,8 @@ def test_targets_are_printable_ascii() -> None:
     assert hyperlink("", "text") == "text"
     assert hyperlink("http://" + "x" * 3000, "text") == "text"
     assert hyperlink("http://x\x1b\\\x07", "text") == "\x1b]8;;http://x\\\x1b\\text\x1b]8;;\x1b\\"
+
+
+def test_a_mark_that_takes_a_column_is_counted() -> None:
+    assert truncate("0000\u09c70", 5) == "0000…"
+    assert display_width(truncate("👩\u200d👩\u200d👧 family", 5)) <= 5

@@ -20,9 +20,7 @@ def truncate(text: str, width: int, ellipsis: str = ELLIPSIS) -> str:
     if display_width(text) <= width:
         return text
     room = width - display_width(ellipsis)
-    if room < 0:
-        return ""
-    return head(text, room) + ellipsis
+    return head(text, room) + ellipsis if room >= 0 else ""
 
 
 def head(text: str, width: int) -> str:
@@ -31,12 +29,15 @@ def head(text: str, width: int) -> str:
         return text[: max(0, width)]
     from wcwidth import wcwidth
 
-    taken = 0
+    taken, end = 0, len(text)
     for position, character in enumerate(text):
         taken += max(0, wcwidth(character))
         if taken > width:
-            return text[:position].rstrip("\u200d")
-    return text
+            end = position
+            break
+    while end and display_width(text[:end]) > width:  # a mark may take a column because of what stands before it
+        end -= 1
+    return text[:end].rstrip("\u200d") if end < len(text) else text
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
