@@ -1,6 +1,7 @@
 """`jp query` as a whole, without a terminal: what is printed, stored and sent."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -141,6 +142,19 @@ def test_a_temporary_conversation_expires(ask: Ask, workspace: Path):
     ask("q", "--tmp=1h", "hi")
     (metadata,) = workspace.rglob("metadata.json")
     assert "expires_at" in json.loads(metadata.read_text())
+
+
+def test_an_expired_conversation_goes_when_nothing_uses_it(ask: Ask, workspace: Path):
+    ask("q", "--tmp=1s", "hi")
+    (metadata,) = workspace.rglob("metadata.json")
+    ids = ["jp-c" + metadata.parent.name.partition("-")[0]]
+    fields = json.loads(metadata.read_text())
+    for path in [metadata, *Path(os.environ["HOME"]).rglob("metadata.json")]:
+        path.write_text(json.dumps(fields | {"expires_at": "2020-01-01 00:00:00.0"}))
+    assert ids[0] in ask("c", "ls").stdout  # it is active in this session
+    ask("q", "-n", "another")
+    assert ids[0] not in ask("c", "ls").stdout
+    assert not metadata.exists()
 
 
 @pytest.mark.parametrize("value", ["nonsense", "-1h", "0", ""])

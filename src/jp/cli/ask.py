@@ -49,7 +49,6 @@ class Query:
             choice, attachments = self._checked(config)
             if conversation is None:
                 conversation = self._new(config, text)
-            self._say(conversation.notices)
             return self._ask(config, conversation, choice, text, attachments)
         finally:
             if conversation is not None and conversation.lock is not None:
@@ -100,9 +99,11 @@ class Query:
         self._say(skipped)
         return choice, found
 
-    def _say(self, notices: "list[str]") -> None:
+    def _say(self, notices: "list[str]") -> int:
+        """Print notices; returns how many there were."""
         for notice in notices:
             self._ctx.printer.note(notice)
+        return len(notices)
 
     # --- the conversation
 
@@ -158,22 +159,31 @@ class Query:
         from jp.turn.loop import Turn
 
         writer = TurnWriter.begin(conversation, conversation.lock)
-        turn = Turn(writer, self._screen(config), self._ctx.store.clock)
-        self._begin(config, conversation, turn, text)
+        fresh = len(conversation.stream) == 0
+        said = self._say(conversation.notices)
+        remembered = conversation.id if conversation.persisted else None
         with self._terminal():
-            remembered = conversation.id if conversation.persisted else None
-            connection = connect(choice, config, remembered, self._ctx)
-            try:
-                thread = build(config.root, conversation.stream, attachments)
-                title = self._title(config, conversation, connection, text, turn.inbox)
-                error = turn.run(connection.model, thread, self._ctx.router)
-                if error is not None:
-                    raise self._hinted(error, conversation, connection.model)
-                if title is not None:
-                    self._set_title(conversation, title, turn.inbox, text)
-                connection.keep()
-            finally:
-                connection.close()
+            with Turn(writer, self._screen(config), self._ctx.store.clock) as turn:
+                self._record_request(config, turn, text, fresh=fresh)
+                connection = connect(choice, config, remembered, self._ctx)
+                try:
+                    title = self._title(config, conversation, connection, text, turn.inbox) if fresh else None
+                    thread = build(config.root, conversation.stream, attachments)
+                    turn.run(
+                        connection.model,
+                        thread,
+                        self._ctx.router,
+                        lambda: self._when_sent(config, conversation, title, fresh=fresh),
+                    )
+                    if turn.error is None:
+                        connection.keep()
+                finally:
+                    connection.close()
+            self._say(conversation.notices[said:])
+            if turn.error is not None:
+                raise self._hinted(turn.error, conversation, connection.model)
+            if title is not None:
+                self._set_title(conversation, title, turn.inbox, text)
         return DONE
 
     def _hinted(self, error: "JpError", conversation: "Conversation", model: "Model") -> "JpError":
@@ -208,16 +218,20 @@ class Query:
 
         return Streaming(printer.tty.fd, self._ctx.router)
 
-    def _begin(self, config: "Config", conversation: "Conversation", turn: "Turn", text: str) -> None:
-        """Record what was asked, and make the conversation the active one."""
+    def _record_request(self, config: "Config", turn: "Turn", text: str, *, fresh: bool) -> None:
+        """Record what was asked, and what was changed of the configuration."""
         from jp.conversation.events import ChatRequest, ConfigDelta, TurnStart
 
-        fresh = len(conversation.stream) == 0
         if not fresh and (delta := config.delta):
             turn.record(ConfigDelta(delta=delta))
         turn.record(TurnStart())
         author = config.root.user.name
         turn.record(ChatRequest(content=text, author=author) if author else ChatRequest(content=text))
+
+    def _when_sent(self, config: "Config", conversation: "Conversation", title: "Title | None", *, fresh: bool) -> None:
+        """What can wait until the request is on its way."""
+        if title is not None:
+            title.start()
         if not conversation.persisted:
             return
         self._remember(config)
@@ -266,15 +280,13 @@ class Query:
         if conversation.title or not conversation.persisted or self._args.no_title:
             return None
         settings = config.root.conversation.title.generate
-        if len(conversation.stream) > 2 or not settings.auto:
+        if not settings.auto:
             return None
         model = title_model(config, connection, self._ctx)
         if model is None:
             conversation.set_title(from_words(text))
             return None
-        title = Title(model, text, lambda: inbox.post(None))
-        title.start()
-        return title
+        return Title(model, text, lambda: inbox.post(None))
 
     def _set_title(self, conversation: "Conversation", title: "Title", inbox: "Inbox", text: str) -> None:
         from jp.interrupt.checkpoint import checkpoint

@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
+    from typing import Self
 
     from jp.conversation.events import Event
     from jp.conversation.thread import Thread
@@ -79,14 +80,33 @@ class Turn:
         self._error: JpError | None = None
         self._disk: WriteError | None = None
 
-    def run(self, model: Model, thread: "Thread", router: "Router") -> "JpError | None":
-        """Ask, show, record, until the turn is over; raises Shutdown when the run was interrupted, all recorded."""
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """However the turn was left: stop reading, show what was held back, store what was recorded."""
+        self._stop()
+        self._screen.end()
+        self._fold()
+
+    @property
+    def error(self) -> "JpError | None":
+        """What ended the turn before its time, or kept it from being stored; None when it is whole and stored."""
+        return self._error or self._disk
+
+    def run(self, model: Model, thread: "Thread", router: "Router", when_sent: "Callable[[], object]") -> None:
+        """Ask, show and record until the turn is over; `error` tells how it went.
+
+        `when_sent` is called once the request is on its way: for what can wait until then. Raises Shutdown when the run
+        was interrupted; what came is recorded.
+        """
         self._model = model
         self._thread = thread
         self._machine = m.Machine(model.policy, structured=thread.schema is not None)
         undo = [router.token.subscribe(lambda: self.inbox.post(WAKE)), self.inbox.stand_still(router)]
         try:
             self._step(m.Begin())
+            when_sent()
             while not self._machine.done:
                 event = self.inbox.get()
                 checkpoint()
@@ -97,10 +117,6 @@ class Turn:
         finally:
             for each in undo:
                 each()
-            self._stop()
-            self._screen.end()
-            self._fold()
-        return self._error or self._disk
 
     def _take(self, event: object) -> None:
         match event:
@@ -114,8 +130,6 @@ class Turn:
                 self._screen.progress(stage)
             case m.RetryDue():
                 self._step(event)
-            case _ if callable(event):
-                event()
 
     def _step(self, happening: m.Happening) -> None:
         for effect in self._machine.step(happening):

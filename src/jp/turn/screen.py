@@ -3,8 +3,6 @@
 The only place of the turn that knows the Printer. Under JSON stdout is one stored event a line and nothing else.
 """
 
-from jp import log
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jp.config.sections.style import Style
@@ -72,7 +70,7 @@ class Screen:
         if self._chat is not None and self._printer.caps(Target.OUT).escapes:
             from threading import Thread
 
-            Thread(target=_load_markdown, name="jp-prepare", daemon=True).start()
+            Thread(target=self._chat.warm, name="prepare", daemon=True).start()
 
     def progress(self, stage: str) -> None:
         """Where the exchange is."""
@@ -111,16 +109,3 @@ class Screen:
         if self._retry is not None:
             self._retry.end()
             self._retry = None
-
-
-def _load_markdown() -> None:
-    """Render what loads all that is loaded on first use: styles, lexers, widths. Else the first words wait for it."""
-    try:
-        from jp.render.markdown import MarkdownStream
-        from jp.render.style import MarkdownStyle
-
-        stream = MarkdownStream(MarkdownStyle())
-        stream.feed("*a* `b` 端\n\n```python\nc = 1\n```\n")
-        stream.end()
-    except Exception as error:  # who needs it meets it where it can be said
-        log.log(log.WARN, "turn", "rendering could not be prepared", error=str(error))

@@ -20,6 +20,10 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     store = ctx.store
     found = store.list(archived=args.archived)
     checkpoint()
+    now = store.clock()
+    if any(one.expired(now) for one in found):
+        gone = set(store.sweep(found))
+        found = [one for one in found if one.id not in gone]
     if args.limit is not None:
         found = found[: max(0, args.limit)]
     active = store.sessions().active()
@@ -34,7 +38,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     if not found:
         ctx.printer.note("no conversations yet; `jp query` begins one")
         return 0
-    _print_table(found, active, ctx, store.clock())
+    _print_table(found, active, ctx, now)
     return 0
 
 
