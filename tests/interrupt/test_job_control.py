@@ -47,6 +47,18 @@ def test_the_key_stops_and_fg_continues_and_again(name: str) -> None:
         terminal.until(lambda _: terminal.foreground == terminal.leader)
 
 
+def test_what_nests_on_the_terminal_is_taken_off_and_put_on_in_order() -> None:
+    with started("dash", "job") as terminal:
+        terminal.send(CTRL_Z)
+        stopped(terminal)
+        terminal.send(b"fg\r")
+        terminal.until("inner on")
+        words = re.findall("inner off|stopping|going on|inner on", terminal.screen.text)
+        assert words == ["inner off", "stopping", "going on", "inner on"]
+        terminal.send(CTRL_C)
+        terminal.until(lambda _: terminal.foreground == terminal.leader)
+
+
 @pytest.mark.parametrize("name", SHELLS)
 def test_kill_stops_and_kill_continues_in_the_background(name: str) -> None:
     with started(name, "job") as terminal:

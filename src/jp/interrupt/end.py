@@ -135,6 +135,13 @@ def finish(how: int | Cause) -> "NoReturn":
     `how` is an exit status, or the cause whose signal the parent shall see. A shutdown that began meanwhile decides
     instead of a status: its message has been shown.
     """
+    try:
+        _wind_down(how)
+    finally:  # whatever went wrong there, this is the one way out
+        end_now(cause if isinstance(how, int) and cause is not None else how)
+
+
+def _wind_down(how: int | Cause) -> None:
     from jp.interrupt.checkpoint import hold
 
     if deadline is None and isinstance(how, Cause):
@@ -151,9 +158,6 @@ def finish(how: int | Cause) -> "NoReturn":
                 stream.flush()
             except (AttributeError, OSError, ValueError):
                 pass
-    if isinstance(how, int) and cause is not None:
-        how = cause
-    end_now(how)
 
 
 def end_now(how: int | Cause) -> "NoReturn":

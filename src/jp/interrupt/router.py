@@ -222,7 +222,7 @@ class Router:
         return self._listen(self._before_stop, fn)
 
     def on_continue(self, fn: "Callable[[], object]") -> "Callable[[], None]":
-        """Have `fn` called when the job goes on after a stop."""
+        """Have `fn` called when the job goes on after a stop, first registered first."""
         return self._listen(self._continue, fn)
 
     def _listen(self, listeners: "dict[int, Any]", fn: "Any") -> "Callable[[], None]":
@@ -331,7 +331,7 @@ class Router:
             self._call(self._countdown, left)
 
     def _call(self, listeners: "dict[int, Any]", *args: object) -> None:
-        for fn in reversed(list(listeners.values())):
+        for fn in list(listeners.values()):
             try:
                 fn(*args)
             except Exception as error:
@@ -370,7 +370,8 @@ class Router:
             return
         self._watchdog.standing = True
         began = self._clock()
-        self._call(self._before_stop)
+        # What was put on the terminal last is taken off first; going on is in the order of registration.
+        self._call(dict(reversed(self._before_stop.items())))
         self._signals.stop_here()
         stood = self._clock() - began
         self._watchdog.moved(stood)
