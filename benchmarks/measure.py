@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -32,32 +33,39 @@ def wall(argv: Sequence[str], *, env: Mapping[str, str], cwd: str | None = None)
     return taken
 
 
-def interleaved(runs: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """The seconds of each, over `rounds` interleaved rounds after one that warms the caches."""
-    taken: dict[str, list[float]] = {name: [] for name in runs}
-    for number in range(rounds + 1):
-        for name, run in runs.items():
-            seconds = run()
-            if number:
-                taken[name].append(seconds)
-    return taken
-
-
 @dataclass(frozen=True)
 class Times:
-    """The seconds that a command took: the median, for ratios, and the least, since noise only ever adds."""
+    """What a command took: the median seconds, the least (noise only ever adds), and the median CPU seconds."""
 
     median: float
     fastest: float
+    cpu: float
 
     def ratio(self, other: "Times") -> str:
-        """The ratio of the medians, and behind it that of the fastest."""
-        return f"{self.median / other.median:.2f} x ({self.fastest / other.fastest:.2f})"
+        """The ratio of the medians, and that of the CPU time where the command is one of its own."""
+        cpu = f", CPU {self.cpu / other.cpu:.1f} x" if self.cpu else ""
+        return f"{self.median / other.median:.2f} x{cpu}"
 
 
 def times(runs: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, Times]:
     """The times of each, over `rounds` interleaved rounds after one that warms the caches."""
-    return {name: Times(statistics.median(values), min(values)) for name, values in interleaved(runs, rounds).items()}
+    walls: dict[str, list[float]] = {name: [] for name in runs}
+    cpus: dict[str, list[float]] = {name: [] for name in runs}
+    for number in range(rounds + 1):
+        for name, run in runs.items():
+            before = _children_cpu()
+            seconds = run()
+            if number:
+                walls[name].append(seconds)
+                cpus[name].append(_children_cpu() - before)
+    median = statistics.median
+    return {name: Times(median(walls[name]), min(walls[name]), median(cpus[name])) for name in runs}
+
+
+def _children_cpu() -> float:
+    """CPU seconds of all children waited for, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @dataclass(frozen=True)
@@ -107,14 +115,14 @@ class Table:
     def head(self, title: str) -> None:
         """Begin a section."""
         self.sections.append((title, []))
-        print(f"\n{title}\n\n| {'what':<58} | {'measured':>16} | {'limit':>12} |      |")
-        print(f"|{'-' * 60}|{'-' * 18}|{'-' * 14}|------|", flush=True)
+        print(f"\n{title}\n\n| {'what':<58} | {'measured':>21} | {'limit':>16} |      |")
+        print(f"|{'-' * 60}|{'-' * 23}|{'-' * 18}|------|", flush=True)
 
     def row(self, name: str, measured: str, limit: str = "", held: bool | None = None) -> None:
         """One row, as it is known."""
         row = Row(name, measured, limit, held)
         self.sections[-1][1].append(row)
-        print(f"| {name:<58} | {measured:>16} | {limit:>12} | {row.verdict:<4} |", flush=True)
+        print(f"| {name:<58} | {measured:>21} | {limit:>16} | {row.verdict:<4} |", flush=True)
 
     def at_most(self, name: str, value: float, limit: float, unit: str, digits: int = 2) -> None:
         """A row whose value has to be at most `limit`, in the same unit."""

@@ -62,7 +62,7 @@ def measured(table: Table, peers: list[Peer], root: Path, log: str, rounds: int)
     taken = times(commands, rounds)
     bare = taken["bare"]
     table.head(
-        f"Peers, one question: to `python -c pass` ({bare.median * 1000:.1f} ms) and to jp, medians (and the fastest)"
+        f"Peers, one question: to `python -c pass` ({bare.median * 1000:.1f} ms) and to jp, medians of {rounds}"
     )
     for peer in peers:
         for title, key, own in (
@@ -70,10 +70,9 @@ def measured(table: Table, peers: list[Peer], root: Path, log: str, rounds: int)
             ("until its request", f"{peer.name} request", "jp request"),
         ):
             mine = f"{taken[key].median * 1000:.0f} ms"
-            other = f"{taken[key].median / taken[own].median:.1f} x jp ({taken[key].fastest / taken[own].fastest:.1f})"
+            other = f"{taken[key].median / taken[own].median:.1f} x jp"
             table.row(f"{peer.name}: {title}", taken[key].ratio(bare), mine if peer.name == "jp" else other)
         used = usage(peer.argv, env=peer.env, cwd=str(root))
-        table.row(f"{peer.name}: CPU time of all its processes", f"{used.cpu * 1000:.0f} ms")
         table.row(f"{peer.name}: peak memory of its largest process", f"{used.peak:.0f} MB")
         if peer.name != "jp":
             table.row(f"{peer.name}: installed", f"{size.folder(peer.files) / 2**20:.0f} MB")

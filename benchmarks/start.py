@@ -39,7 +39,7 @@ def run(table: Table, home: Path, rounds: int) -> None:
         memory = usage([JP, "q", "-n", "hi"], env=env, cwd=str(root)).peak
     bare = taken.pop("python -c pass")
     table.head(
-        f"Start-up: ratios to `python -c pass` ({bare.median * 1000:.1f} ms), medians of {rounds} (and the fastest)"
+        f"Start-up: ratios to `python -c pass` ({bare.median * 1000:.1f} ms), medians of {rounds}"
     )
     for name, limit in LIMITS.items():
         if name in taken:
