@@ -41,6 +41,12 @@ def test_any_text_gives_the_same_bytes_however_it_was_cut(text: str, data: st.Da
     assert streamed(list(text), STYLE) == whole
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=120), st.sampled_from(["", "> - ", "| a |\n|---|\n| ", "```python\n", "- [ ] "]))
+def test_any_characters_are_taken_in_any_block(text: str, before: str) -> None:
+    assert streamed(list(before + text), STYLE) == streamed([before + text], STYLE)
+
+
 WORDS = st.lists(
     st.sampled_from(["a", "bb", "ccc ddd", "你好。", "👩\u200d👩\u200d👧", "e\u0301e", "**f**", "`g h`", "\n"])
 )

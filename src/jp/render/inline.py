@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HOLD_LINES = 1  # how many line ends an opener survives
 
 PLAIN = re.compile(r"[^\\`*_\[\]<&~!\n:\x1b]+|:(?!//)|!(?!\[)")
-SPECIAL = re.compile(r"[\\`*_\[<&~]|://")
+SPECIAL = re.compile(r"[\\`*_\[<&~\x1b]|://")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _CODE = re.compile(r"`+")
 _DELIMITERS = re.compile(r"\*+|_+|~+")

@@ -61,14 +61,16 @@ class Page:
         self.empty = True  # nothing was written yet
         self._parts: list[str] = []
         self._width = style.width
-        self._column = 0  # of the text behind the prefix; 0 means that the line holds no text
+        self._column = 0  # of the text behind the prefix
+        self._begun = False  # the line holds text
         self.open = False  # a line was begun and not ended
         self._flags = 0
         self._link: str | None = None
         self._links = 0
         self._foreign = False  # the text brought escapes of its own
         self._word: list[Run] = []
-        self._word_width = 0
+        self._word_width = 0  # while it is plain: a cluster may be cut over runs, so others are measured whole
+        self._word_plain = True
         self._gap: Run | None = None
         self._broken = False  # a hard break waits for text
         self._mark = ""  # what it was written with
@@ -100,7 +102,7 @@ class Page:
                 continue
             if index % 2:
                 self.space(flags, link, part.replace("\n", " ") if flags & CODE else " ")
-            elif part.isascii() and "\x1b" not in part and (not self._word or self._word[-1][0].isascii()):
+            elif part.isascii() and part.isprintable() and (not self._word or self._word[-1][0].isascii()):
                 self._word.append((part, flags, link))
                 self._word_width += len(part)
             else:
@@ -110,7 +112,7 @@ class Page:
         """White space: what came before is a whole word now."""
         if self._word:
             self._place()
-        if self._gap is None and self._column:
+        if self._gap is None and self._begun:
             self._gap = (gap, flags, link)
 
     def hard_break(self, mark: str = "") -> None:
@@ -146,53 +148,64 @@ class Page:
         self._add(part[start:], flags, link)
 
     def _add(self, text: str, flags: int, link: str | None) -> None:
-        if "\x1b" in text:
-            if not self.style.colour:
-                text = _SGR.sub("", text)
-            self._word_width += display_width(_SGR.sub("", text))
-        else:
-            self._word_width += display_width(text)
+        if "\x1b" in text and not self.style.colour:
+            text = _SGR.sub("", text)
         if text:
+            self._word_plain = False
             self._word.append((text, flags, link))
+
+    def _measured(self) -> int:
+        """The columns of the pending word."""
+        if self._word_plain:
+            return self._word_width
+        text = "".join(run[0] for run in self._word)
+        return display_width(_SGR.sub("", text) if "\x1b" in text else text)
 
     def _place(self) -> None:
         """Write the pending word, on a new line where it does not fit behind the gap."""
-        if self._cell and self._word_width > self._width:
+        width = self._measured()
+        if self._cell and width > self._width:
             self._place_pieces()
             return
+        self._write_word(width)
+
+    def _write_word(self, width: int) -> None:
         gap = self._gap
         if self._broken:
             self._broken = False
             if self.open:
                 self.end_line()
-        elif self._column and self._column + self._word_width + (len(gap[0]) if gap else 0) > self._width:
+        elif self._begun and self._column + width + (len(gap[0]) if gap else 0) > self._width:
             self.end_line()
-        elif gap is not None and self._column:
+        elif gap is not None and self._begun:
             self._put(*gap)
             self._column += len(gap[0])
         self._gap = None
         for run in self._word:
             self._put(*run)
-        self._column += self._word_width
+        self._column += width
+        self._begun = True
         self._word.clear()
-        self._word_width = 0
+        self._word_width, self._word_plain = 0, True
 
     def _place_pieces(self) -> None:
         """Write a word that is wider than the line, in pieces that are not."""
-        runs, self._word, self._word_width = self._word, [], 0
+        runs, self._word = self._word, []
         room = self._width
+        taken = 0
         for text, flags, link in runs:
             at = 0
             while at < len(text):
-                piece = head(text[at : at + 4 * room], room - self._word_width) or ("" if self._word else text[at])
-                if not piece:
-                    self._place()
-                    continue
-                self._word.append((piece, flags, link))
-                self._word_width += display_width(piece)
-                at += len(piece)
+                piece = head(text[at : at + 4 * room], room - taken) or ("" if taken else text[at])
+                if piece:
+                    self._word.append((piece, flags, link))
+                    taken += display_width(piece)
+                    at += len(piece)
+                if not piece or taken > room:
+                    self._write_word(taken)
+                    taken = 0
         if self._word:
-            self._place()
+            self._write_word(taken)
 
     # Lines
 
@@ -221,6 +234,7 @@ class Page:
         self._foreign = False
         self._parts.append("\n")
         self.open = False
+        self._begun = False
         self._column = 0
 
     def line(self, runs: list[Run]) -> None:
