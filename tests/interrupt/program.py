@@ -287,6 +287,24 @@ def prompt(router: Router, how: str = "", *args: str) -> int:
 
 
 @program
+def lends(router: Router, *args: str) -> int:
+    """Has changed the terminal, and then lent the foreground to a child."""
+    import signal
+
+    from jp.interrupt import children
+
+    change_terminal()
+    (fd,) = end.restores
+    child = children.spawn(["sleep", "600"])
+    end.lent_foreground.append(fd)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
+    os.tcsetpgrp(fd, child.pgid)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTTOU])
+    os.write(2, b"up\n")
+    work()
+
+
+@program
 def race(router: Router, *args: str) -> int:
     """Comes to its ordinary end while a shutdown's deadline and presses come down on it."""
     change_terminal()
@@ -360,6 +378,7 @@ def session(router: Router, path: str, point: str = "", *args: str) -> int:
             file.write("whole\n")
         os.rename(f"{path}.new", path)
 
+    say("armed")
     at("start")
     end.at_wind_down(save)
     at("registered")

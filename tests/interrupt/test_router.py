@@ -190,6 +190,27 @@ class TestScopes:
             current()
 
 
+def test_busy_is_whoever_is_at_work_however_deep() -> None:
+    from jp.interrupt.signals import Busy
+
+    busy, entered, leave = Busy(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        with busy, busy:
+            entered.set()
+            leave.wait(DEADLINE)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert entered.wait(DEADLINE)
+    with busy:
+        busy.let_others_finish(0.01)  # comes back though they are not done
+        leave.set()
+        busy.let_others_finish(DEADLINE)
+    thread.join(DEADLINE)
+    assert busy._depths == {}
+
+
 class TestListeners:
     def test_heard_until_taken_off_and_one_fault_does_not_hide_the_next(
         self, asked: Asked, capfd: pytest.CaptureFixture[str]

@@ -407,6 +407,15 @@ class TestTerminal:
             assert not running.screen.mode(2004)
             assert "Traceback" not in running.screen.contents
 
+    @pytest.mark.parametrize("sig", [TERM, QUIT])
+    def test_a_lent_foreground_is_taken_back_first(self, sig: signal.Signals) -> None:
+        with terminal("lends") as running:
+            assert running.foreground != running.pid
+            running.kill(sig)
+            assert running.wait() == f"killed {sig.name}"
+            assert running.modes() == running.modes_before
+            assert running.screen.mode(25)
+
     @pytest.mark.req("092-136")
     def test_a_closed_window_saves_and_dies_of_sighup(self) -> None:
         with terminal("loop", stdout=subprocess.PIPE) as running:

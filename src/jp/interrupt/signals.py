@@ -63,13 +63,15 @@ class Busy:
 
     def __enter__(self) -> None:
         me = _thread.get_ident()
-        self._depths[me] = self._depths.get(me, 0) + 1  # a handler in the middle of this leaves it as it was
+        self._depths[me] = self._depths.get(me, 0) + 1  # whatever comes in the middle of this leaves it as found
 
     def __exit__(self, *_: object) -> None:
         me = _thread.get_ident()
-        self._depths[me] -= 1
-        if not self._depths[me]:
-            del self._depths[me]
+        depth = self._depths.get(me, 1) - 1
+        if depth:
+            self._depths[me] = depth
+        else:
+            self._depths.pop(me, None)
 
     def let_others_finish(self, seconds: float) -> None:
         """Give the interpreter to the other threads at work until they are done, for so long at most."""
