@@ -91,9 +91,13 @@ def cost(text: str) -> float:
 def test_the_cost_of_hostile_text_is_linear(name: str) -> None:
     """Four times the text: linear is four times the cost, quadratic sixteen."""
     make = HOSTILE[name]
-    small = cost(make(SIZE))
-    assert cost(make(SIZE * TIMES)) < 9 * max(small, 0.02)
-    assert small < 1
+    measured = []
+    for _ in range(3):  # others use this machine, too
+        small, large = cost(make(SIZE)), cost(make(SIZE * TIMES))
+        measured.append((small, large))
+        if large < 8 * max(small, 0.02) and small < 1:
+            return
+    pytest.fail(f"seconds for a text and for four times as much: {measured}")
 
 
 def test_a_megabyte_answer_takes_a_few_seconds_at_most() -> None:

@@ -268,10 +268,11 @@ def test_carriage_returns_at_line_ends_are_not_text() -> None:
 
 
 def test_under_a_background_every_line_is_filled_to_the_width() -> None:
-    text = rendered("a **b**\n\n- c\n\n```\nd\n```", width=10, background="48;5;236")
-    screen = Screen(text, columns=10)
+    source = "a **b**\n\n- c\n\n```python\nif d\n```\n\n> e\n\n| `f` | g |\n|---|---|\n| h | **i** |\n\n***\n\n# j"
+    text = rendered(source, width=12, background="48;5;236")
+    screen = Screen(text, columns=12)
     for row in range(len(text.splitlines())):
-        for column in (0, 5, 9):
+        for column in range(12):
             assert screen.at(column, row)["bg"] == ("palette", 236), (row, column)
 
 

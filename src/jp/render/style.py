@@ -57,6 +57,9 @@ def markdown_style(
 ) -> MarkdownStyle:
     """The `style` section of the configuration (an attribute tree) as values for markdown on one channel.
 
+    Not followed: `code.file_link` and `code.copy_link`. They want each block in a file of its own, and a terminal with
+    a handler for `copy:` addresses; a block is printed without anything beside it, so that it can be copied as it is.
+
     `width` is that of the channel, None where it is not known; `colour` is whether it may be used there.
     """
     code, markdown = _get(style, "code", None), _get(style, "markdown", None)
@@ -67,6 +70,8 @@ def markdown_style(
         table_width=width or wrap,
         colour=colour,
         truecolor=environ.get("COLORTERM", "") in ("truecolor", "24bit"),
+        # Where a link can't be followed, its target is worth more than none.
+        hyperlinks=environ.get("TERM_PROGRAM") != "Apple_Terminal" and environ.get("TERM") != "linux",
         theme=_get(markdown, "theme", default.theme) or default.theme,
         code_colour=bool(_get(code, "color", True)),
         line_numbers=bool(_get(code, "line_numbers", False)),
