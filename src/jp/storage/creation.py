@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from jp.conversation import ids
@@ -100,6 +99,8 @@ def make_directories(roots: Sequence[str], name: str, contents: Mapping[str, byt
         for root in roots:
             files.sync_directory(root)
     except BaseException as error:
+        import shutil
+
         for folder in (*stagings, *made):
             shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError):
