@@ -67,7 +67,7 @@ with open({str(said)!r}, "w") as file: file.write(try_to("really?"))
 done()
 """)
     with shell(name) as terminal:
-        terminal.send(f"stty -a > before; {sys.executable} {program} &\r".encode())
+        terminal.send(f"{sys.executable} {program} &\r".encode())
         terminal.until(lambda _: terminal.foreground == terminal.leader)
         before = terminal.modes()
         go.touch()

@@ -464,30 +464,6 @@ os._exit(0)
         assert process.out == b"x\n"
 
 
-def test_a_backlog_of_small_pieces_costs_little_more_than_its_text(pipe: tuple[int, int]) -> None:
-    read, write = pipe
-    body = """
-import resource
-printer.out("x" * 200_000)
-printer.flush(0.05)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for number in range(400_000):
-    printer.out("four")
-    if number % 500 == 0:
-        until(lambda: not printer._worker.waiting)
-until(lambda: not printer._worker.waiting)
-say(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
-done()
-"""
-    with Process(child(body), stdout=write) as process:
-        os.close(write)
-        process.until(lambda p: b"\n" in p.err)
-        grown = int(process.err.split()[-1])
-        assert len(read_all(read)) == 200_000 + 1_600_000
-        assert process.wait() == "exited 0", process.err
-        assert grown < 40_000, "kilobytes; a piece each would be 80,000"
-
-
 def test_a_terminal_that_cannot_be_opened_by_name_holds_the_worker_alone() -> None:
     """The fallback: writes on the inherited descriptor may block, and only the worker waits for them."""
     report, far = os.pipe()

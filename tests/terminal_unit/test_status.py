@@ -339,6 +339,22 @@ def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
+def test_in_the_background_it_is_neither_drawn_nor_cleared(stage: Stage) -> None:
+    """What a shell has printed since stands where the line was."""
+    status = stage.printer.status("Waiting…")
+    drawn = stage.printer._worker.status
+    assert drawn is not None
+    drawn._may_draw = lambda: False
+    before = stage.printer.transcript.text
+    stage.printer.out("answer\n")
+    stage.after(5)
+    assert stage.printer.transcript.text == before + "answer\n"
+    drawn._may_draw = lambda: True
+    stage.after(5)
+    assert "Waiting" in stage.printer.transcript.text.removeprefix(before)
+    status.end()
+
+
 OPERATIONS = st.lists(
     st.tuples(
         st.sampled_from(

@@ -121,6 +121,38 @@ def test_a_lend_that_ends_before_it_began_leaves_no_hold() -> None:
     assert device.held == 0
 
 
+def test_what_a_prompt_drew_last_is_not_lost_when_the_lend_ends() -> None:
+    worker, _, sink, _ = made(Target.OUT, Target.TTY)
+    gate = Gate()
+    worker.post(worker.lend, gate)
+    worker.work()
+    worker.post(worker.write, Target.TTY, "first ", False, 0.0)
+    worker.work()
+    worker.post(worker.write, Target.TTY, "last\n", False, 0.0)
+    worker.post(worker.write, Target.OUT, "later\n", False, 0.0)
+    worker.post(worker.take_back, gate)
+    worker.work()
+    assert sink.order.text == ""
+    sink.room = 100
+    worker._polled(99, False)
+    worker.work()
+    assert sink.order.text == "first last\nlater\n"
+
+
+def test_a_backlog_of_small_pieces_costs_little_more_than_its_text() -> None:
+    worker, device, sink, _ = made(Target.OUT, Target.ERR)
+    for _ in range(100_000):
+        worker.write(Target.OUT, "four", False, 0.0)
+    assert len(device.queue) < 1000
+    worker.write(Target.ERR, "err\n", False, 0.0)
+    worker.write(Target.OUT, "own line\n", True, 0.0)
+    assert len(device.queue) < 1000
+    sink.room = 1 << 30
+    while worker.work() == 0.0:
+        pass
+    assert sink.order.text == "four" * 100_000 + "err\nown line\n"
+
+
 def test_a_gone_reader_costs_no_cpu() -> None:
     read, write = os.pipe()
     body = """
