@@ -55,7 +55,7 @@ def _run(argv: "list[str]", router: "Router") -> int:
     except KeyboardInterrupt:  # raised by hand; the router never does
         finish(Cause.PRESS)
     except BaseException as error:
-        return _report(error)
+        return _report(error, argv)
 
 
 def _print_version() -> int:
@@ -112,27 +112,47 @@ def _limit_core() -> None:
             pass
 
 
-def _report(error: BaseException) -> int:
-    """Say a fault of JP's own in one line; the traceback goes to stderr with JP_DEBUG, else to a file that is named."""
+def _report(error: BaseException, argv: "list[str]") -> int:
+    """Say a fault of JP's own; the traceback goes to stderr with JP_DEBUG, else to a file that is named."""
     import traceback
 
     from jp import log
 
     text = "".join(traceback.format_exception(error))
     log.log(log.ERROR, "jp.boot", "internal error", traceback=text)
-    _say(f"jp: internal error: {type(error).__name__}: {error}")
-    if os.environ.get("JP_DEBUG"):
-        _say(text.rstrip())
-        return 1
+    path = None if os.environ.get("JP_DEBUG") else _keep(text)
+    said = f"internal error: {type(error).__name__}: {error}"
+    if _wants_json(argv):
+        import json
+
+        metadata = {"traceback": text if path is None else path}
+        _say(json.dumps({"message": said, "metadata": metadata, "code": "internal"}))
+    else:
+        _say(f"jp: {said}")
+        _say(text.rstrip() if path is None else f"jp: the traceback is in {path}")
+    return 1
+
+
+def _wants_json(argv: "list[str]") -> bool:
+    """Whether the command line asks for JSON, as far as can be told when anything may be broken."""
+    for word, following in zip(argv, [*argv[1:], ""], strict=True):
+        if word in ("-F", "--format"):
+            return following.startswith("json")
+        if word.startswith(("-Fjson", "--format=json")):
+            return True
+    return False
+
+
+def _keep(text: str) -> str | None:
+    """Write the traceback to a file and return its path; None where that fails."""
     path = _crash_file()
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "a", encoding="utf-8", errors="replace") as file:
             file.write(text)
-        _say(f"jp: the traceback is in {path}")
     except OSError:
-        _say(text.rstrip())
-    return 1
+        return None
+    return path
 
 
 def _crash_file() -> str:

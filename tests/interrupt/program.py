@@ -517,6 +517,7 @@ def main() -> None:
     module = ModuleType("jp.cli.main")
 
     def run(argv: list[str], router: Router) -> int:
+        argv = [word for word in argv if word != "--format=json"]
         status: int = PROGRAMS[argv[0]](router, *argv[1:])
         return status
 

@@ -1,5 +1,6 @@
 """The rungs on a real process: what the parent sees, what is said, what is left."""
 
+import json
 import os
 import signal
 import subprocess
@@ -341,6 +342,20 @@ class TestEnd:
             path = second.removeprefix("jp: the traceback is in ")
             with open(path) as file:
                 assert "raise ValueError" in file.read()
+
+    def test_an_unexpected_error_is_a_record_where_records_are_asked_for(self) -> None:
+        with Process(argv("ends", "raise", "--format=json"), cwd=os.getcwd()) as running:
+            assert running.wait() == "exited 1"
+            record = json.loads(running.err)
+            assert record["message"] == "internal error: ValueError: a fault"
+            assert record["code"] == "internal"
+            with open(record["metadata"]["traceback"]) as file:
+                assert "raise ValueError" in file.read()
+
+    def test_an_unexpected_error_where_nothing_can_be_written_shows_its_traceback(self) -> None:
+        with Process(argv("ends", "raise"), cwd=os.getcwd(), env={"XDG_STATE_HOME": "/dev/null/state"}) as running:
+            assert running.wait() == "exited 1"
+            assert b"raise ValueError" in running.err
 
     def test_an_unexpected_error_shows_its_traceback_when_asked(self) -> None:
         with Process(argv("ends", "raise"), cwd=os.getcwd(), env={"JP_DEBUG": "1"}) as running:
