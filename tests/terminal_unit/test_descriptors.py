@@ -517,3 +517,26 @@ done()
             assert all(line.endswith(">") and line.count("<") == 1 for line in mine)
     assert len(out) == 600
     assert len([line for line in screen if line]) == 1200
+
+
+def test_a_fault_of_the_worker_silences_no_channel() -> None:
+    body = """
+printer._post(lambda: 1 / 0)
+printer.out("data\\n")
+assert printer.flush(10)
+assert isinstance(printer.fault, ZeroDivisionError)
+for _ in range(100):
+    printer._post(lambda: 1 / 0)
+    time.sleep(0.001)
+printer.out("given up\\n")
+printer.flush(None)
+printer.close(None)
+with printer.lend():
+    pass
+printer.announce("past a worker that has ended")
+os._exit(0)
+"""
+    with Process(child(body)) as process:
+        assert process.wait() == "exited 0", process.err
+        assert process.out.startswith(b"data\n")
+        assert b"past a worker that has ended\n" in process.err
