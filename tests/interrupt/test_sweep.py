@@ -107,9 +107,9 @@ def test_over_the_start_of_the_program(sig: signal.Signals, tmp_path: Path, herm
         assert running.wait() == "exited 0"
         whole = time.monotonic() - began
     seen = set()
-    for number in range(40):
+    for number in range(24):
         with Process([*program(), "config", "show"], cwd=workspace) as running:
-            due = time.monotonic() + whole * number / 40
+            due = time.monotonic() + whole * number / 24
             while time.monotonic() < due:
                 running.pump(max(0.0, due - time.monotonic()))
             if running.process.poll() is None:
