@@ -16,10 +16,11 @@ ASKING = """
 from jp.errors import JpError
 from jp.terminal.modes import Lend, in_use_by_another
 from jp.terminal.promptability import Request, ask_state, require, resolve
-promptability = resolve(Request.AUTO, os.environ, tty is not None)
+promptability = resolve(Request(sys.argv[2]) if len(sys.argv) > 2 else Request.AUTO, os.environ, tty is not None)
 
 def ask(question):
-    state = ask_state(promptability, foreground=tty.foreground(), in_use=in_use_by_another(tty.fd))
+    in_use = in_use_by_another(tty.fd)
+    state = ask_state(promptability, terminal=tty.is_there(), foreground=tty.foreground(), in_use=in_use)
     require(promptability, state, question=question, hints=["Set conversation.tools.x.run"])
     with printer.lend() as loan, Lend(loan.fd):
         loan.write(question + " ")
@@ -111,6 +112,33 @@ done()
         assert "second? y" not in terminal.screen
         terminal.send(b"exit\r")
         terminal.wait()
+
+
+@pytest.mark.req("104-68")
+@pytest.mark.parametrize("asked", ["auto", "--interactive"])
+def test_a_terminal_that_went_away_is_a_typed_error_and_the_question_is_nowhere(tmp_path: Path, asked: str) -> None:
+    report, far = os.pipe()
+    body = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+say("up")
+until(lambda: not tty.is_there())
+say(try_to("really?"))
+printer.terminal("really?")
+done()
+"""
+    with open(tmp_path / "out", "w+b") as out, open(tmp_path / "err", "w+b") as err:
+        command = child(ASKING + body, far, asked)
+        with Terminal(command, stdout=out, stderr=err, pass_fds=[far]) as terminal:
+            os.close(far)
+            assert os.read(report, 100) == b"up\n"
+            terminal.hang_up()
+            said = os.read(report, 1000).decode()
+            assert terminal.process.wait(30) == 0
+            terminal.status = "exited 0"
+    os.close(report)
+    assert said.startswith("NotPromptableNow: the terminal is gone"), said
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "err").read_bytes() == b""
 
 
 @pytest.mark.req("104-53")

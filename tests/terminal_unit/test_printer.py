@@ -22,7 +22,7 @@ def made(out: ChannelCaps, err: ChannelCaps, format_: Format = Format.AUTO) -> t
     return Printer.memory_with(format_, out, err, tty=True)
 
 
-@pytest.mark.req("104-1", "104-15")
+@pytest.mark.req("104-1")
 @pytest.mark.parametrize(("out_caps", "err_caps"), list(product((NONE, BOTH, STYLE), repeat=2)))
 def test_colour_reaches_the_channel_that_can_carry_it(out_caps: ChannelCaps, err_caps: ChannelCaps) -> None:
     printer, out, err = made(out_caps, err_caps)
@@ -331,7 +331,6 @@ def test_the_width_is_what_is_declared(declared: str, width: int | None, caps: C
     assert printer.width(Target.OUT) == width
 
 
-@pytest.mark.req("104-26", "104-27")
 @pytest.mark.parametrize("err_caps", [NONE, STYLE, PLACE, BOTH])
 def test_news_of_a_claim_is_in_place_or_a_plain_line_each(err_caps: ChannelCaps) -> None:
     printer, _, err = made(NONE, err_caps)
@@ -345,7 +344,6 @@ def test_news_of_a_claim_is_in_place_or_a_plain_line_each(err_caps: ChannelCaps)
         assert err.text == "attempt 1\nattempt 2\nattempt 3\n"
 
 
-@pytest.mark.req("104-21")
 def test_promptability_changes_no_byte() -> None:
     def run(tty: bool) -> tuple[bytes, bytes]:
         printer, out, err = Printer.memory_with(Format.AUTO, NONE, STYLE, tty=tty)

@@ -87,7 +87,6 @@ def test_the_table_is_whole() -> None:
         }
 
 
-@pytest.mark.req("104-58")
 def test_the_usage_error_names_both_flags() -> None:
     with pytest.raises(UsageError) as caught:
         request(interactive=True, no_interactive=True)
@@ -96,7 +95,6 @@ def test_the_usage_error_names_both_flags() -> None:
     assert "--no-interactive" in caught.value.message
 
 
-@pytest.mark.req("104-59")
 def test_the_failed_assertion_names_the_flag_and_the_terminal() -> None:
     with pytest.raises(NotPromptable) as caught:
         resolve(Request.FORCED_ON, {}, terminal_opens=False)
@@ -125,7 +123,7 @@ def test_what_decided_is_kept() -> None:
     assert resolve(Request.AUTO, UNSET, True) == Promptability(True, Request.AUTO, Why.TERMINAL)
 
 
-@pytest.mark.req("104-68", "104-79")
+@pytest.mark.req("104-79")
 @pytest.mark.parametrize("asked", [Request.AUTO, Request.FORCED_ON])
 def test_the_moment_of_asking_is_looked_at_anew(asked: Request) -> None:
     promptability = resolve(asked, UNSET, True)

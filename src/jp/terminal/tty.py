@@ -39,6 +39,10 @@ class Tty:
         """Whether we may read: our process group is the terminal's foreground. A lost terminal says no."""
         return bool(system.foreground(self.fd))
 
+    def is_there(self) -> bool:
+        """Whether the terminal still is: a window that was closed is not."""
+        return system.read_modes(self.fd) is not None
+
     def size(self) -> tuple[int, int] | None:
         """(columns, lines), None where the terminal does not know."""
         return system.size(self.fd)
