@@ -13,7 +13,7 @@ from benchmarks import fixtures
 from benchmarks.measure import Table
 
 LINE = re.compile(
-    r"(?P<name>\S.*?)\s{2,}(?P<value>\d[\d.,]*)\s*(?P<unit>(?!limit)[^\d\s]\S*)?"
+    r"(?P<name>\S.*?)\s{2,}(?P<value>\d[\d.,]*)(?:\s*(?P<unit>(?!limit)[^\d\s]\S*))?"
     r"(?:\s+limit (?P<limit>[\d.]+) ?(?P<rest>\S*))?.*"
 )
 

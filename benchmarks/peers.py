@@ -61,9 +61,7 @@ def measured(table: Table, peers: list[Peer], root: Path, log: str, rounds: int)
         commands |= {peer.name: asked.whole, f"{peer.name} request": asked.leaves}
     taken = times(commands, rounds)
     bare = taken["bare"]
-    table.head(
-        f"Peers, one question: to `python -c pass` ({bare.median * 1000:.1f} ms) and to jp, medians of {rounds}"
-    )
+    table.head(f"Peers, one question: to `python -c pass` ({bare.median * 1000:.1f} ms) and to jp, medians of {rounds}")
     for peer in peers:
         for title, key, own in (
             ("whole process", peer.name, "jp"),

@@ -38,9 +38,7 @@ def run(table: Table, home: Path, rounds: int) -> None:
         taken = times(commands, rounds)
         memory = usage([JP, "q", "-n", "hi"], env=env, cwd=str(root)).peak
     bare = taken.pop("python -c pass")
-    table.head(
-        f"Start-up: ratios to `python -c pass` ({bare.median * 1000:.1f} ms), medians of {rounds}"
-    )
+    table.head(f"Start-up: ratios to `python -c pass` ({bare.median * 1000:.1f} ms), medians of {rounds}")
     for name, limit in LIMITS.items():
         if name in taken:
             table.row(name, taken[name].ratio(bare), f"{limit:g} x", taken[name].median / bare.median <= limit)
