@@ -201,6 +201,11 @@ def test_lists_hang_and_nest() -> None:
     """)
 
 
+def test_bullets_below_a_number_are_inside_it_when_they_are_indented_by_two() -> None:
+    source = "1. a\n  - b\n    more\n  - c\n    - d\n2. e\n\n10. f\n  - g\n  2. h"
+    assert seen(source) == "1. a\n   • b more\n   • c\n     • d\n2. e\n\n3. f\n   • g\n4. h"
+
+
 def test_items_are_counted_from_the_first_number_of_their_list() -> None:
     assert seen("3. a\n3. b\n\n\n7. c\n\ntext\n\n5) d") == "3. a\n4. b\n\n5. c\n\ntext\n\n5) d"
 

@@ -36,11 +36,12 @@ class Container:
 class Spot:
     """Where a line belongs: `matched` containers stay, `opened` begin, and `kind` of block has its text at `at`."""
 
-    __slots__ = ("at", "continues", "indent", "kind", "matched", "opened")
+    __slots__ = ("at", "continues", "indent", "kind", "matched", "opened", "short")
 
-    def __init__(self, matched: int, at: int) -> None:
+    def __init__(self, matched: int, at: int, short: int = 0) -> None:
         self.matched = matched
         self.at = at
+        self.short = short  # columns that the last matched container lacks
         self.indent = 0
         self.opened: list[Container] = []
         self.kind = "paragraph"
@@ -59,8 +60,13 @@ def matched(text: str, containers: Sequence[Container]) -> Spot:
                 break
             at = start + (2 if text[start + 1 : start + 2] == " " else 1)
         elif start < len(text):
-            if start - at < container.indent or container.empty:
+            if container.empty:
                 break
+            if start - at < container.indent:
+                # Models indent bullets below a number by two; in the specification they would be a list of their own.
+                if start - at < 2 or container.kind not in ".)" or not lines.BULLET.match(text, start):
+                    break
+                return Spot(count + 1, start, container.indent - (start - at))
             at += container.indent
         count += 1
     return Spot(count, at)
@@ -128,7 +134,7 @@ def _container(text: str, start: int, spot: Spot, *, before: Container | None, i
         return None
     if empty or spaces > 4:
         spaces = 1
-    indent = start - spot.at + len(mark) + spaces
+    indent = max(1, start - spot.at + len(mark) + spaces - (0 if spot.opened else spot.short))
     spot.at = min(start + len(mark) + spaces, len(text))
     kind = mark[-1]
     number = 0 if bullet else int(match[1])
