@@ -254,7 +254,7 @@ class Terminal:
 
     def close(self) -> None:
         """Kill the whole session and close the terminal."""
-        for pid in {self.pid, self.leader}:
+        for pid in {self.pid, self.leader, *session(self.leader)}:
             for kill in (os.killpg, os.kill):
                 try:
                     kill(pid, signal.SIGKILL)
@@ -276,6 +276,18 @@ class Terminal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def session(leader: int) -> list[int]:
+    """The processes of the session, background jobs included (as far as /proc tells)."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.getsid(int(directory.name)) == leader:
+                found.append(int(directory.name))
+        except OSError:
+            continue
+    return found
 
 
 def shell(name: str, **options: Any) -> Terminal:

@@ -91,6 +91,12 @@ def test_a_shell_has_job_control(name: str) -> None:
         assert terminal.wait() == "exited 4"
 
 
+def test_closing_kills_background_jobs_too(no_leftovers: None) -> None:
+    with shell("bash") as terminal:
+        terminal.send(b"sleep 60 & echo st''arted\r")
+        terminal.until(lambda screen: "started" in screen.text)
+
+
 def test_a_process_without_a_terminal_has_none() -> None:
     with Process(["sh", "-c", "echo up; exec 2>&1; true > /dev/tty || echo none; read x"]) as process:
         process.until(b"none")
