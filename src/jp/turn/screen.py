@@ -33,10 +33,10 @@ class Screen:
             self.activity("receiving response data")
             return
         shown = self._chat.reasoning(text) if kind == "reasoning" else self._chat.message(text)
-        if shown is False:
-            self.activity("reasoning")
-            return
-        self._quiet()
+        if shown:
+            self._quiet()
+        else:
+            self.activity("reasoning" if kind == "reasoning" else "receiving response data")
 
     def stored(self, event: "Event") -> None:
         """An event has been recorded: under JSON it is what is printed."""

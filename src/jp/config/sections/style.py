@@ -67,7 +67,7 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Typewriter(msgspec.Struct, frozen=True):
-    """Delays between characters and the most a character may lag behind, in seconds; 0 is none."""
+    """Delays between characters and the most a character may lag behind, in seconds; 0 shows it as it comes."""
 
     text_delay: float
     code_delay: float
@@ -111,7 +111,7 @@ def style() -> Table:
     typewriter: dict[str, Kind] = {
         "text_delay": Duration(0.003, "Between characters of prose."),
         "code_delay": Duration(0.0005, "Between characters of code."),
-        "max_latency": Duration(0.0, "The most that text may lag behind; 0 is no limit."),
+        "max_latency": Duration(0.0, "The most that text may lag behind; 0 shows it as it comes."),
     }
     return Table(
         {
