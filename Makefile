@@ -7,9 +7,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
 
-.PHONY: test try lint types contracts unit bench clean
+.PHONY: compiled test try lint types contracts unit bench clean
 
-try: $(BIN)/.ready
+try: compiled
 	@sh scripts/try $(BIN)
 
 $(BIN)/.ready: pyproject.toml
@@ -17,6 +17,10 @@ $(BIN)/.ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -e '.[dev,local]'
 	touch $@
+
+# An editable install compiles nothing, and some environments keep Python from doing it at first use.
+compiled: $(BIN)/.ready
+	$(BIN)/python -m compileall -q src
 
 test: lint types contracts unit
 
@@ -32,10 +36,10 @@ types: $(BIN)/.ready
 contracts: $(BIN)/.ready
 	$(BIN)/lint-imports
 
-unit: $(BIN)/.ready
+unit: compiled
 	$(BIN)/python -m pytest -n $(JOBS)
 
-bench: $(BIN)/.ready
+bench: compiled
 	$(BIN)/python -m benchmarks
 
 clean:

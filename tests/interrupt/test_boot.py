@@ -133,7 +133,6 @@ class TestStuckStart:
         return running.until(lambda _: opens(fifo, opened)), opened[0]
 
     @pytest.mark.req("092-3")
-    @pytest.mark.xfail(strict=False, reason="no checkpoint yet between loading the configuration and the command")
     def test_sigterm_is_told_at_once_and_the_command_does_nothing(self, fifo: Path) -> None:
         started, writer = self.start(fifo)
         with started as running:

@@ -26,9 +26,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "jp"
 TESTS = Path(__file__).parents[1]
 OWNERS = ("terminal", "prompt")
 
-# Not a question of what may be shown or asked: putting escapes back when everything else is gone, and whether there
-# is a query on stdin at all.
-EXCEPTIONS = {"interrupt/end.py", "cli/stdin.py"}
+# Not a question of what may be shown or asked: putting escapes back when everything else is gone.
+EXCEPTIONS = {"interrupt/end.py"}
 
 
 @cache

@@ -57,10 +57,12 @@ class Query:
     # --- what is asked
 
     def _piped(self, words: str) -> str:
-        from jp.cli.stdin import has_pipe, read_piped
+        from jp.terminal.tty import is_piped
 
-        if not has_pipe():
+        if not is_piped(0):
             return ""
+        from jp.cli.stdin import read_piped
+
         return read_piped(
             wanted=not words.strip(),
             promptable=bool(self._ctx.promptability),

@@ -53,6 +53,8 @@ def _wire(printer: Printer, router: "Router") -> "Callable[[], None]":
     """Put the Printer behind the router's hooks; returns what takes its wind-down off again."""
     router.announce = printer.announce
     router.on_resize(printer.resized)
+    router.on_stop(printer.suspend)
+    router.on_continue(printer.resume)
     router.on_countdown(_Countdown(printer))
     printer.on_closed = lambda target: router.shutdown(Cause.PIPE) if target is Target.OUT else None
     printer.on_hangup = lambda: router.shutdown(Cause.HUP)

@@ -2,6 +2,7 @@
 
 import os
 
+from jp import log
 from jp.errors import JpError
 from jp.interrupt.checkpoint import checkpoint
 
@@ -69,6 +70,8 @@ class Context:
             checkpoint()
         self.printer.close(0)
         self._wind_down()
+        if self.printer.fault is not None:
+            log.log(log.ERROR, "printer", "the worker failed", error=repr(self.printer.fault))
 
     @property
     def cwd(self) -> str:
@@ -124,9 +127,13 @@ class Context:
             user_workspace_dir=space.user_dir if space else None,
         )
         config = load(paths, self.environ, cfg=self.args.cfg, conversation=conversation, flags=flags or {})
-        interrupt = config.root.interrupt
-        self.router.cooldown_secs = max(1.0, float(interrupt.escalation_cooldown_secs))
-        self.router.shutdown_timeout_secs = float(interrupt.shutdown.timeout_secs)
+        interrupt, router = config.root.interrupt, self.router
+        router.cooldown_secs = max(1.0, float(interrupt.escalation_cooldown_secs))
+        router.shutdown_timeout_secs = float(interrupt.shutdown.timeout_secs)
+        router.shutdown_show = interrupt.shutdown.show
+        router.shutdown_delay_secs = float(interrupt.shutdown.delay_secs)
+        router.shutdown_interval_secs = interrupt.shutdown.interval_ms / 1000
+        checkpoint()
         return config
 
 

@@ -44,6 +44,7 @@ def run(argv: "Sequence[str]", router: "Router") -> int:
 def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") -> int:
     from jp.cli.channels import open_channels
     from jp.cli.report import report
+    from jp.interrupt.checkpoint import checkpoint
 
     try:
         context = open_channels(command.args, argv, os.environ, router)
@@ -53,6 +54,7 @@ def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") ->
         _write(2, text_or_record(error, command.args.format))
         return error.status
     try:
+        checkpoint()  # a shutdown that began before there was anything to do: do nothing
         status = int(command.module.run(command.args, context))
     except JpError as error:
         report(error, context.printer)

@@ -9,6 +9,7 @@ import os
 import stat
 
 from jp.interrupt.checkpoint import checkpoint
+from jp.terminal.tty import is_piped
 from jp.turn.inbox import Inbox
 
 TYPE_CHECKING = False
@@ -26,20 +27,12 @@ _SAY = object()
 _GIVE_UP = object()
 
 
-def has_pipe(fd: int = 0) -> bool:
-    """Whether stdin is something to read from: not a terminal, not closed."""
-    try:
-        return not os.isatty(fd) and bool(os.fstat(fd))
-    except OSError:
-        return False
-
-
 def read_piped(*, wanted: bool, promptable: bool, printer: "Printer", token: "ShutdownToken", fd: int = 0) -> str:
     """All that is piped in, as text; empty when nothing is, or when it stays silent though a query was given.
 
     `wanted`: there is no other text, so it is waited for without a limit. Raises Shutdown.
     """
-    if not has_pipe(fd):
+    if not is_piped(fd):
         return ""
     mode = os.fstat(fd).st_mode
     if stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and os.fstat(fd).st_rdev == _null_device()):
