@@ -13,9 +13,9 @@ from tests.wire.model_server import ModelServer
 
 # Each costs more than a fast command may.
 HEAVY = {
-    "asyncio", "concurrent", "dataclasses", "email", "http", "importlib.metadata", "inspect", "jinja2", "logging",
-    "markdown_it", "multiprocessing", "prompt_toolkit", "pydantic", "pygments", "requests", "ssl", "subprocess",
-    "tomlkit", "unittest", "urllib.request", "wcwidth", "xllamacpp", "yaml",
+    "asyncio", "concurrent", "dataclasses", "email", "gettext", "http", "importlib.metadata", "inspect", "jinja2",
+    "locale", "logging", "markdown_it", "multiprocessing", "platform", "prompt_toolkit", "pydantic", "pygments",
+    "requests", "ssl", "subprocess", "tomlkit", "unittest", "urllib.request", "wcwidth", "xllamacpp", "yaml",
 }  # fmt: skip
 
 
