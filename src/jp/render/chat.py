@@ -104,7 +104,7 @@ class Chat:
             from jp.render.style import MarkdownStyle
 
             stream = MarkdownStream(MarkdownStyle())
-            stream.feed("**a** `b`\n\n```python\nc\n```\n")
+            stream.feed("**a** `b` 端\n\n```python\nc\n```\n")
 
     def _show(self, kind: str, delta: str) -> bool:
         text = self._sanitizers[_CONTENT[kind]].feed(delta)
