@@ -146,7 +146,7 @@ class Exchange:
     def close(self) -> None:
         """Let go of the connection."""
         if self._wire is not None:
-            self._wire.close()
+            self._wire.close(abandoned=not self._decoder.complete)
             self._wire = None
         self._lifeline.close()
 

@@ -53,7 +53,7 @@ def wrap(sock: socket.socket, host: str, at: Address, environ: Mapping[str, str]
                 : 2 if "expired" in error.verify_message else 1
             ],
         ) from error
-    except ssl.SSLEOFError:
+    except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
         raise ConnectionResetError("the server closed the connection during the TLS handshake") from None
     except ssl.SSLError as error:
         if error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE"):
