@@ -145,19 +145,19 @@ def _wants_json(argv: "list[str]") -> bool:
 
 def _keep(text: str) -> str | None:
     """Write the traceback to a file and return its path; None where that fails."""
-    path = _crash_file()
+    from jp.places import state_home
+
+    directory = state_home(os.environ)
+    if directory is None:
+        return None
+    path = os.path.join(directory, f"crash-{os.getpid()}.log")
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(directory, exist_ok=True)
         with open(path, "a", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except OSError:
         return None
     return path
-
-
-def _crash_file() -> str:
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(state, "jp", f"crash-{os.getpid()}.log")
 
 
 def _say(text: str) -> None:

@@ -357,6 +357,18 @@ class TestEnd:
             assert running.wait() == "exited 1"
             assert b"raise ValueError" in running.err
 
+    def test_a_traceback_is_never_kept_in_a_project(self) -> None:
+        with Process(argv("ends", "raise"), cwd=os.getcwd(), env={"XDG_STATE_HOME": "relative"}) as running:
+            assert running.wait() == "exited 1"
+            path = running.err.decode().splitlines()[1].removeprefix("jp: the traceback is in ")
+            assert os.path.isabs(path)
+
+    def test_an_unexpected_error_without_a_home_shows_its_traceback(self) -> None:
+        env = {"HOME": "", "USERPROFILE": "", "XDG_STATE_HOME": ""}
+        with Process(argv("ends", "raise"), cwd=os.getcwd(), env=env) as running:
+            assert running.wait() == "exited 1"
+            assert b"raise ValueError" in running.err
+
     def test_an_unexpected_error_shows_its_traceback_when_asked(self) -> None:
         with Process(argv("ends", "raise"), cwd=os.getcwd(), env={"JP_DEBUG": "1"}) as running:
             assert running.wait() == "exited 1"

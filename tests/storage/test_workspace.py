@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jp.storage.errors import MissingHomeError, NoWorkspaceError, UnreadableFileError
-from jp.storage.workspace import Workspace, data_home
+from jp.storage.workspace import Workspace
 
 
 def test_found_from_below_the_nearest_one(folder: Path, environ: dict[str, str]) -> None:
@@ -82,23 +82,6 @@ def test_of_two_the_one_with_conversations_is_meant(folder: Path, environ: dict[
     (parent / f"a-{workspace.id}").mkdir(parents=True)
     (parent / f"b-{workspace.id}" / "conversations").mkdir(parents=True)
     assert workspace.user_dir == str(parent / f"b-{workspace.id}")
-
-
-@pytest.mark.parametrize(
-    ("environ", "place"),
-    [
-        ({"HOME": "/h"}, "/h/.local/share/jp"),
-        ({"HOME": "/h", "XDG_DATA_HOME": "/d"}, "/d/jp"),
-        ({"XDG_DATA_HOME": "/d"}, "/d/jp"),
-        ({"HOME": "/h", "XDG_DATA_HOME": "relative"}, "/h/.local/share/jp"),
-        ({"HOME": "/h", "XDG_DATA_HOME": ""}, "/h/.local/share/jp"),
-        ({"HOME": ""}, None),
-        ({"HOME": "relative"}, None),
-        ({}, None),
-    ],
-)
-def test_where_data_is_kept(environ: dict[str, str], place: str | None) -> None:
-    assert data_home(environ) == place
 
 
 def test_without_a_home_it_is_said_what_to_set(folder: Path) -> None:

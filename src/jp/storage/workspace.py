@@ -10,6 +10,7 @@ $XDG_DATA_HOME/jp/workspace/[<slug>-]<id>/conversations/   the durable copy, sha
 
 import os
 
+from jp.places import data_home
 from jp.storage import files
 from jp.storage.errors import MissingHomeError, NoWorkspaceError, UnreadableFileError
 
@@ -108,17 +109,6 @@ class Workspace:
         # What people say to a model is nobody else's business.
         files.make_directory(self.user_dir, 0o700)
         return self.user_dir
-
-
-def data_home(environ: "Mapping[str, str]") -> str | None:
-    """`$XDG_DATA_HOME/jp`, by default `~/.local/share/jp`; None when neither is set (relative paths don't count)."""
-    base = environ.get("XDG_DATA_HOME", "")
-    if not os.path.isabs(base):
-        home = environ.get("HOME", "")
-        if not os.path.isabs(home):
-            return None
-        base = os.path.join(home, ".local", "share")
-    return os.path.join(base, "jp")
 
 
 def _existing(parent: str, workspace_id: str) -> str | None:

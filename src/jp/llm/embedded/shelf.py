@@ -7,6 +7,7 @@ package being fetched, `.<name>.lock` is held by the process that installs or re
 import os
 from typing import NamedTuple
 
+import jp.places
 from jp.llm.embedded.catalogue import DEFAULT, Model
 from jp.llm.embedded.errors import InstallError, NotInstalledError
 
@@ -27,22 +28,18 @@ class Places(NamedTuple):
 
 def data_dir(environ: "Mapping[str, str]") -> str:
     """`$XDG_DATA_HOME/jp/models`, `~/.local/share/jp/models` by default; raises InstallError where there is no home."""
-    return os.path.join(_base(environ, "XDG_DATA_HOME", ".local/share"), "jp", "models")
+    return os.path.join(_known(jp.places.data_home(environ), "XDG_DATA_HOME"), "models")
 
 
 def cache_dir(environ: "Mapping[str, str]") -> str:
     """`$XDG_CACHE_HOME/jp`, `~/.cache/jp` by default; raises InstallError where there is no home."""
-    return os.path.join(_base(environ, "XDG_CACHE_HOME", ".cache"), "jp")
+    return _known(jp.places.cache_home(environ), "XDG_CACHE_HOME")
 
 
-def _base(environ: "Mapping[str, str]", variable: str, default: str) -> str:
-    base = environ.get(variable, "")
-    if os.path.isabs(base):  # the XDG specification: a relative path is to be ignored
-        return base
-    home = environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~")
-    if not os.path.isabs(home):
+def _known(place: str | None, variable: str) -> str:
+    if place is None:
         raise InstallError("there is no home directory", hints=[f"set HOME or {variable} to an absolute path"])
-    return os.path.join(home, *default.split("/"))
+    return place
 
 
 def places(model: Model, environ: "Mapping[str, str]") -> Places:
