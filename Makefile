@@ -30,7 +30,7 @@ lint: $(BIN)/.ready
 
 types: $(BIN)/.ready
 	$(BIN)/mypy
-	$(BIN)/mypy --platform darwin -p jp.terminal -p jp.interrupt
+	$(BIN)/mypy --platform darwin
 	$(BIN)/mypy --platform win32 -p jp.terminal -p jp.interrupt
 
 contracts: $(BIN)/.ready

@@ -25,7 +25,7 @@ def open_log(write: "Callable[[bytes], object]", level: int) -> None:
 
 def append_to(path: str) -> "Callable[[bytes], object]":
     """A writer that appends to the file at `path`, readable by its owner alone; raises OSError."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
     return lambda line: os.write(fd, line)
 
 

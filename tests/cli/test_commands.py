@@ -73,6 +73,12 @@ def test_the_listing_is_by_activity_and_marks_the_active_one(three: Ask):
     assert len(three("c", "ls", "-n", "2").stdout.splitlines()) == 3
 
 
+@pytest.mark.parametrize("number", ["0", "-3", "x", "²"])
+def test_a_limit_that_is_none_is_a_usage_error(three: Ask, number):
+    assert three("c", "ls", f"--limit={number}").status == "exited 2"
+    assert "archived" in three("c", "ls", "--archived").stderr
+
+
 def test_use_changes_what_the_next_query_continues(three: Ask):
     first = ids(three)[2]
     done = three("c", "use", first)
@@ -93,7 +99,7 @@ def test_print_is_the_conversation(three: Ask):
     assert [json.loads(line)["type"] for line in lines] == ["turn_start", "chat_request", "chat_response"]
     three("q", "one more")
     assert "question 3" not in three("c", "print", "--last", "1").stdout
-    assert three("c", "print", "--last", "0").stdout == ""
+    assert three("c", "print", "--last", "0").status == "exited 2"
     assert "question 3" in three("c", "print", "--last", "99").stdout
 
 
@@ -248,3 +254,55 @@ def test_what_names_commands_waits_for_trust(ask: Ask, workspace: Path):
     asked = ask("q", "hi")
     assert asked.stdout == "Hello from the test model.\n"
     assert "cmd:evil" in asked.stderr
+
+
+@pytest.mark.parametrize("name", ["config.json", "config.yaml", "config.yml"])
+@pytest.mark.parametrize("where", ["", "--user", "--local"])
+def test_set_edits_the_file_that_is_read_and_makes_no_second(ask: Ask, workspace: Path, hermetic: Path, where, name):
+    folder = workspace / ".jp"
+    if where:
+        ask("config", "set", where, "user.name", "me")
+        (made,) = [path for path in hermetic.rglob("config.toml") if workspace not in path.parents]
+        folder = made.parent
+    (folder / "config.toml").unlink()
+    path = folder / name
+    path.write_text('{"style": {"code": {"color": true}}}\n')
+    done = ask("config", "set", *([where] if where else []), "style.code.color", "false")
+    assert str(path) in done.stderr
+    assert not (folder / "config.toml").exists()
+    if name == "config.json":
+        assert json.loads(path.read_text()) == {"style": {"code": {"color": False}}}
+        assert ask("config", "show", "style.code.color").stdout == "false\n"
+    else:
+        assert done.status == "exited 1"
+        assert "by hand" in done.stderr
+        assert path.read_text() == '{"style": {"code": {"color": true}}}\n'
+
+
+def test_what_a_user_sets_himself_is_trusted(ask: Ask, workspace: Path):
+    (workspace / ".jp.toml").write_text('providers.mcp.x.command = "evil"\n')
+    done = ask("config", "set", "providers.llm.lab.base_url", "https://lab.example/v1")
+    assert "is trusted" in done.stderr
+    assert ask("config", "show", "providers.llm.lab.base_url").stdout == "https://lab.example/v1\n"
+    assert ask("config", "set", "editor.cmd", "vim").status == "exited 0"
+    shown = ask("config", "show")
+    assert tomllib.loads(shown.stdout)["editor"]["cmd"] == "vim"
+    assert "evil" not in shown.stdout
+    assert "trusted" not in ask("config", "set", "assistant.name", "x").stderr
+
+
+def test_of_a_table_that_others_began_nothing_is_trusted(ask: Ask, workspace: Path):
+    path = workspace / ".jp" / "config.toml"
+    path.write_text(path.read_text() + '\n[providers.mcp.x]\ncommand = "evil"\n')
+    done = ask("config", "set", "providers.mcp.x.arguments", "a")
+    assert "not in effect" in done.stderr
+    assert "jp config set --local providers.mcp.x" in done.stderr
+    assert "evil" not in ask("config", "show").stdout
+
+
+def test_set_refuses_bytes_that_are_no_text(ask: Ask, workspace: Path):
+    before = (workspace / ".jp" / "config.toml").read_bytes()
+    done = ask("config", "set", "assistant.name", "\udcff")
+    assert done.status == "exited 1"
+    assert "jp config set assistant.name: the value is not valid UTF-8" in done.stderr
+    assert (workspace / ".jp" / "config.toml").read_bytes() == before

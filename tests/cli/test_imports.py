@@ -68,6 +68,7 @@ def test_a_listing_takes_no_configuration_events_or_providers(ask: Ask, workspac
         "errors",
         "interrupt",
         "log",
+        "places",
         "render",
         "storage",
         "terminal",

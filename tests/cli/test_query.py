@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Jp, program
 from tests.support.status import of_returncode
 from tests.support.workspace import Ask, events, messages
-from tests.wire.model_server import ModelServer, echo, text
+from tests.wire.model_server import ModelServer, echo, text, tool_call
 
 
 @pytest.mark.req("104-114")
@@ -301,3 +301,75 @@ def test_an_echo_goes_out_and_comes_back_unchanged(ask: Ask, workspace: Path):
     odd = "tab\t 日本語 👨‍👩‍👧 \u202e nul-free \\ \" ' \n line"
     ask("q", odd, replies=(echo(chunk=1),))
     assert messages(workspace) == [odd]
+
+
+def test_an_argument_that_is_no_text_is_no_crash(ask: Ask, workspace: Path):
+    assert ask("q", "--title", os.fsdecode(b"t\xff"), "hi").status == "exited 0"
+    (metadata,) = workspace.rglob("metadata.json")
+    assert json.loads(metadata.read_text())["title"] == "t\ufffd"
+
+
+def test_a_title_is_asked_for_without_what_the_answer_was_asked_with(ask: Ask, server: ModelServer):
+    server.then(text('{"titles": ["T"]}'))
+    ask("q", "-c", "conversation.title.generate.auto=true", "-p", "max_tokens=10", "-r", "high", "hi")
+    (title,) = [body for body in server.bodies() if "response_format" in body]
+    assert "max_tokens" not in title
+    assert title["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+def test_a_session_that_cannot_be_written_does_not_cost_the_answer(ask: Ask, workspace: Path, hermetic: Path):
+    ask("q", "hi")
+    (sessions,) = hermetic.rglob("sessions")
+    for path in sessions.iterdir():
+        path.unlink()
+    sessions.rmdir()
+    sessions.write_text("in the way")
+    done = ask("q", "-n", "again")
+    assert (done.stdout, done.status) == ("Hello from the test model.\n", "exited 0")
+    assert "sessions" in done.stderr
+    assert len(list(workspace.rglob("events.json"))) == 2
+
+
+@pytest.mark.parametrize("source", ["fifo", "/dev/stdin"])
+def test_a_query_file_may_be_a_pipe(ask: Ask, workspace: Path, source):
+    if source == "fifo":
+        os.mkfifo(workspace / "fifo")
+        with subprocess.Popen(["sh", "-c", "echo through a pipe > fifo"], cwd=workspace):
+            ask("q", "@fifo")
+    else:
+        ask("q", "@/dev/stdin", stdin=b"through a pipe")
+    assert events(workspace)[1]["content"] == "through a pipe"
+
+
+def test_more_text_than_any_model_takes_is_refused(ask: Ask, workspace: Path, server: ModelServer):
+    done = ask("q", "@/dev/zero")
+    assert done.status == "exited 1"
+    assert "64 MiB" in done.stderr
+    assert server.requests == []
+
+
+def test_an_answer_without_words_is_said(ask: Ask):
+    done = ask("q", "hi", replies=(text(""),))
+    assert (done.stdout, done.status) == ("", "exited 0")
+    assert "no answer" in done.stderr
+
+
+def test_a_tool_that_nobody_runs_is_said_and_does_not_break_the_next_turn(ask: Ask, workspace: Path):
+    done = ask("q", "hi", replies=(tool_call("run_me", {"a": 1}), text("Fine.")))
+    assert "run_me" in done.stderr
+    assert ask("q", "and now?").stdout == "Fine.\n"
+    assert "tool_call_request" in [e["type"] for e in events(workspace)]
+
+
+def test_a_workspace_that_is_not_there_is_named(ask: Ask):
+    done = ask("-w", "/no/such/place", "q", "hi")
+    assert done.status == "exited 1"
+    assert "/no/such/place" in done.stderr
+
+
+def test_a_checkout_that_cannot_be_written_says_what_to_do(ask: Ask, workspace: Path):
+    (workspace / ".jp" / "conversations").write_text("in the way")
+    done = ask("q", "hi")
+    assert done.status == "exited 1"
+    assert "--local" in done.stderr
+    assert ask("q", "--local", "hi").stdout == "Hello from the test model.\n"

@@ -115,6 +115,11 @@ def test_a_disk_that_fills_up_loses_no_word_and_no_file(small_disk: Path, jp: Jp
     assert done.status == "exited 1"
     assert "No space left on device" in done.stderr
     assert events.read_bytes() == before
+    assert "go on with" not in done.stderr
+    (rescued,) = Path(os.environ["TMPDIR"]).glob("jp-c*-unstored-*.json")
+    assert str(rescued) in done.stderr
+    assert json.loads(rescued.read_text())[-1]["message"] == big
+    assert rescued.stat().st_mode & 0o077 == 0
     assert "first" in jp("c", "print", cwd=root, env=env).stdout
 
 

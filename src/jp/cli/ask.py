@@ -9,6 +9,7 @@ from jp.errors import DONE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from jp.cli.context import Context
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from jp.turn.title import Title
 
 DEFAULT_EXPIRY = "24h"
-TITLE_SECS = 5.0  # beyond the answer's own end; a title is not worth more of anybody's time
+TITLE_SECS = 2.0  # beyond the answer's own end; a title is not worth more of anybody's time
 
 
 class Query:
@@ -40,7 +41,7 @@ class Query:
         from jp.cli.select import for_query
 
         import_msgspec()
-        words = from_words(self._args.text, self._ctx.cwd)
+        words = from_words(self._args.text, self._ctx)
         wanted = for_query(self._args, self._ctx)  # where there is no workspace, say so before reading stdin
         text = joined(words, self._piped(words))
         conversation = self._continued(wanted) if wanted is not None else None
@@ -63,12 +64,7 @@ class Query:
             return ""
         from jp.cli.stdin import read_piped
 
-        return read_piped(
-            wanted=not words.strip(),
-            promptable=bool(self._ctx.promptability),
-            printer=self._ctx.printer,
-            token=self._ctx.router.token,
-        )
+        return read_piped(self._ctx, wanted=not words.strip())
 
     def _config(self, conversation: "Conversation | None") -> "Config":
         from jp.cli.flags import query_flags
@@ -88,7 +84,7 @@ class Query:
         choice = choose(config, self._ctx.environ)
         self._say(
             [
-                f"the attachment {held.value} runs a command; it is not in effect until the workspace is trusted"
+                f"the attachment {_named(held.value)} runs a command: not in effect until the workspace is trusted"
                 for held in config.withheld
                 if held.key == "conversation.attachments"
             ]
@@ -113,9 +109,7 @@ class Query:
         """The conversation to continue, locked (only read under `--no-persist`)."""
         store = self._ctx.store
         if self._args.no_persist:
-            conversation = store.open(wanted)
-            conversation.persisted = False
-            return conversation
+            return store.open(wanted, persist=False)
         from jp.cli.select import lock
 
         held = lock(wanted, self._ctx)
@@ -126,6 +120,7 @@ class Query:
             raise
 
     def _new(self, config: "Config", text: str) -> "Conversation":
+        from jp.storage.errors import WriteError
         from jp.turn.title import from_heading
 
         expires_at = None
@@ -136,14 +131,20 @@ class Query:
 
             expires_at = self._ctx.store.clock() + timedelta(seconds=duration(self._args.tmp or DEFAULT_EXPIRY))
         settings = config.root.conversation
-        return self._ctx.store.create(
-            title=self._args.title or (from_heading(text) if settings.title.from_heading else None),
-            local=self._args.local or settings.start_local,
-            base_config=config.as_partial(),
-            expires_at=expires_at,
-            persist=not self._args.no_persist,
-            command=self._ctx.command_line,
-        )
+        local = self._args.local or settings.start_local
+        try:
+            return self._ctx.store.create(
+                title=self._args.title or (from_heading(text) if settings.title.from_heading else None),
+                local=local,
+                base_config=config.as_partial(),
+                expires_at=expires_at,
+                persist=not self._args.no_persist,
+                command=self._ctx.command_line,
+            )
+        except WriteError as error:
+            if not local:
+                error.hints = (*error.hints, "`--local` keeps the conversation out of the workspace directory")
+            raise
 
     # --- the turn
 
@@ -182,6 +183,8 @@ class Query:
                 finally:
                     connection.close()
             self._say(conversation.notices[said:])
+            if turn.unstored is not None:
+                raise self._rescued(turn.unstored, conversation)
             if turn.error is not None:
                 raise self._hinted(turn.error, conversation, connection.model)
             if title is not None:
@@ -205,6 +208,16 @@ class Query:
         if conversation.persisted and stream.type(len(stream) - 1) == "chat_response":
             go_on = f'what came is stored; go on with `jp query --id {ids.display(conversation.id)} "go on"`'
             error.hints = (*error.hints, go_on)
+        return error
+
+    def _rescued(self, error: "JpError", conversation: "Conversation") -> "JpError":
+        """The error of a disk that took no more, with where the turn's events are instead."""
+        from jp.cli.rescue import rescue
+
+        path = rescue(conversation, self._ctx.environ)
+        if path is not None:
+            error.hints = (f"this turn is kept in {path}, in the form of `events.json`", *error.hints)
+            error.metadata["rescued"] = path
         return error
 
     def _terminal(self) -> "AbstractContextManager[object]":
@@ -231,17 +244,26 @@ class Query:
         turn.record(ChatRequest(content=text, author=author) if author else ChatRequest(content=text))
 
     def _when_sent(self, config: "Config", conversation: "Conversation", title: "Title | None", *, fresh: bool) -> None:
-        """What can wait until the request is on its way."""
+        """What can wait until the request is on its way, and is no reason to lose its answer."""
         if title is not None:
             title.start()
         if not conversation.persisted:
             return
-        self._remember(config)
-        self._ctx.store.sessions().activate(conversation.id, self._ctx.store.clock())
+        now = self._ctx.store.clock()
+        self._try(lambda: self._remember(config))
+        self._try(lambda: self._ctx.store.sessions().activate(conversation.id, now))
         if not fresh:
-            conversation.set_time("last_activated_at", self._ctx.store.clock())
+            self._try(lambda: conversation.set_time("last_activated_at", now))
             if self._args.title:
-                conversation.set_title(self._args.title)
+                self._try(lambda: conversation.set_title(self._args.title))
+
+    def _try(self, step: "Callable[[], object]") -> None:
+        from jp.storage.errors import StorageError
+
+        try:
+            step()
+        except StorageError as error:
+            self._ctx.printer.note(error.message)
 
     def _remember(self, config: "Config") -> None:
         """Keep the commands of the user's own configuration trusted where the conversation has recorded them."""
@@ -268,6 +290,7 @@ class Query:
             return Screen(printer, None, style)
         from jp.render.chat import Chat
 
+        printer.max_latency = style.typewriter.max_latency
         return Screen(printer, Chat(printer, style, hide_reasoning=self._args.hide_reasoning), style)
 
     # --- the title
@@ -286,7 +309,7 @@ class Query:
             return None
         model = title_model(config, connection, self._ctx)
         if model is None:
-            conversation.set_title(from_words(text))
+            self._try(lambda: conversation.set_title(from_words(text)))
             return None
         return Title(model, text, lambda: inbox.post(None))
 
@@ -297,4 +320,11 @@ class Query:
         with self._ctx.printer.status("Waiting for the title…", delay=0.5):
             value = title.wait(inbox, TITLE_SECS, checkpoint)
         title.stop()
-        conversation.set_title(value or from_words(text))
+        self._try(lambda: conversation.set_title(value or from_words(text)))
+
+
+def _named(attachment: object) -> str:
+    """An attachment as people write it."""
+    if isinstance(attachment, dict):
+        return f"{attachment.get('type')}:{attachment.get('path')}"
+    return str(attachment)

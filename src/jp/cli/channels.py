@@ -6,6 +6,7 @@ from jp import log
 from jp.cli.context import Context
 from jp.errors import JpError
 from jp.interrupt.end import Cause, at_wind_down
+from jp.places import state_home
 from jp.terminal import promptability
 from jp.terminal.capabilities import Format
 from jp.terminal.printer import Printer, Target
@@ -91,8 +92,10 @@ def _open_log(args: "argparse.Namespace", environ: "Mapping[str, str]") -> bool:
         log.open_log(lambda line: os.write(2, line), level)
         return True
     if not path:
-        state = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-        path = os.path.join(state, "jp", "jp.log")
+        state = state_home(environ)
+        if state is None:
+            raise UnwritableLogError("there is no place for a log", hints=["set HOME, or name a file: `--log-file`"])
+        path = os.path.join(state, "jp.log")
     try:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         log.open_log(log.append_to(path), level)

@@ -5,6 +5,7 @@ import os
 from jp import log
 from jp.errors import JpError
 from jp.interrupt.checkpoint import checkpoint
+from jp.places import config_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,6 +95,10 @@ class Context:
         if self._workspace is None:
             from jp.storage.workspace import Workspace
 
+            if self.args.workspace and not os.path.isdir(self.args.workspace):
+                raise JpError(
+                    f"there is no directory {self.args.workspace}", hints=["`--workspace` names the one to start from"]
+                )
             self._workspace = Workspace.find(self.args.workspace or self.cwd, self.environ)
         return self._workspace
 
@@ -138,6 +143,5 @@ class Context:
 
 
 def user_config_dir(environ: "Mapping[str, str]") -> str:
-    """`$XDG_CONFIG_HOME/jp`, `~/.config/jp` by default."""
-    base = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".config")
-    return os.path.join(base, "jp")
+    """Where the user's own configuration is; a directory that can't be there where no place for it is known."""
+    return config_home(environ) or os.path.join(os.devnull, "jp")

@@ -1,7 +1,6 @@
 """The shell around everything: the command line, the channels, one command, one rendering of what went wrong."""
 
 import os
-import sys
 
 from jp.errors import DONE, FAILED, USAGE, JpError
 
@@ -88,6 +87,6 @@ def _write(fd: int, text: str) -> int:
             finish(Cause.PIPE)
     except OSError as error:
         if fd == 1:
-            sys.stderr.write(f"jp: cannot write to stdout: {error.strerror}\n")
+            _write(2, f"jp: cannot write to stdout: {error.strerror}\n")
         return FAILED
     return DONE

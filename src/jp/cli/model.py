@@ -62,14 +62,19 @@ def choose(config: "Config", environ: "Mapping[str, str]") -> Choice:
 def _embedded(wanted: "ModelId | None", environ: "Mapping[str, str]") -> Choice:
     from jp.config.model import ModelId
     from jp.llm.embedded import catalogue, shelf
+    from jp.llm.embedded.runtime import missing_runtime
 
     if wanted is None:
         installed = [model for model in catalogue.MODELS if shelf.installed(model, environ)]
         if not installed:
             raise NoModelError
-        return Choice(ModelId(EMBEDDED, installed[0].name), None, installed[0])
-    weights = catalogue.find(wanted.name)
-    shelf.require(weights, environ)
+        weights = installed[0]
+        wanted = ModelId(EMBEDDED, weights.name)
+    else:
+        weights = catalogue.find(wanted.name)
+        shelf.require(weights, environ)
+    if (missing := missing_runtime()) is not None:
+        raise missing
     return Choice(wanted, None, weights)
 
 
@@ -135,8 +140,9 @@ def title_model(config: "Config", connection: Connection, ctx: "Context") -> "Mo
 
     settings = config.root.conversation.title.generate.model
     wanted = config.model_id(settings.id) if settings is not None and settings.id else None
+    own = _plain(connection.model) if not connection.embedded else None
     if wanted is None:
-        return None if connection.embedded else connection.model
+        return own
     if wanted.provider == EMBEDDED:
         return None
     from jp.llm.registry import provider_for
@@ -144,7 +150,16 @@ def title_model(config: "Config", connection: Connection, ctx: "Context") -> "Mo
     try:
         provider = provider_for(wanted, config.root.providers, ctx.environ)
     except JpError:
-        return None if connection.embedded else connection.model
+        return own
     assert settings is not None
     options = Options(patience=provider.patience, key=provider.key_env)
     return Model(provider, wanted.name, settings.parameters, connection.model.policy, options, ctx.environ)
+
+
+def _plain(model: "Model") -> "Model":
+    """The same model without what the answer was asked with: a title takes no reasoning and no token limit."""
+    from jp.config.sections.model import Parameters
+    from jp.turn.loop import Model
+
+    parameters = Parameters(stop_words=[], other={}, reasoning="off")
+    return Model(model.provider, model.name, parameters, model.policy, model.options, model.environ)

@@ -204,11 +204,24 @@ def parse(argv: "Sequence[str]") -> Command:
     if unknown:
         parser.unknown([word.removeprefix(_SHIELD) for word in unknown])
     for name, value in vars(args).items():
+        clean = _as_given if name in _PATHS else _as_text
         if isinstance(value, list):
-            setattr(args, name, [w.removeprefix(_SHIELD) if isinstance(w, str) else w for w in value])
+            setattr(args, name, [clean(word) if isinstance(word, str) else word for word in value])
         elif isinstance(value, str):
-            setattr(args, name, value.removeprefix(_SHIELD))
+            setattr(args, name, clean(value))
     return Command(node, module, args)
+
+
+_PATHS = frozenset(("workspace", "log_file", "directory", "text"))  # bytes to the system, text or not
+
+
+def _as_given(word: str) -> str:
+    return word.removeprefix(_SHIELD)
+
+
+def _as_text(word: str) -> str:
+    """A word that becomes JSON, TOML or a message: what is no UTF-8 is replaced."""
+    return word.removeprefix(_SHIELD).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _may_ask_help(word: str) -> bool:

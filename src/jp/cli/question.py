@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from jp.cli.context import Context
+
 
 class UnreadableQueryError(JpError):
     """The file that the query should come from cannot be read; nothing has been made or changed."""
@@ -27,18 +29,26 @@ class NoQueryError(JpError):
         )
 
 
-def from_words(words: "Sequence[str]", cwd: str) -> str:
-    """The words as text; `@FILE` alone is the content of that file, a lone `@` the character."""
+def from_words(words: "Sequence[str]", ctx: "Context") -> str:
+    """The words as text; `@FILE` alone is the content of that file, a lone `@` the character.
+
+    Raises UnreadableQueryError, TooMuchTextError and, from a file that is waited for, Shutdown.
+    """
     if len(words) == 1 and words[0].startswith("@") and len(words[0]) > 1:
-        return _from_file(os.path.join(cwd, os.path.expanduser(words[0][1:])))
+        return _from_file(os.path.join(ctx.cwd, os.path.expanduser(words[0][1:])), ctx)
     # What the shell hands over may be no UTF-8; it has to become JSON.
     return " ".join(words).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _from_file(path: str) -> str:
+def _from_file(path: str, ctx: "Context") -> str:
+    from jp.cli.stdin import read, text_of
+
     try:
-        with open(path, "rb") as file:
-            return file.read().decode("utf-8", "replace").lstrip("\ufeff").rstrip("\n")
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))  # a FIFO: waits for its writer
+        try:
+            return text_of(read(ctx, fd, path)).rstrip("\n")
+        finally:
+            os.close(fd)
     except OSError as error:
         raise UnreadableQueryError(
             f"can't read the query from {path}: {error.strerror}",

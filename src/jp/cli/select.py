@@ -1,7 +1,5 @@
 """Which conversation a command means, and the lock on it."""
 
-import time
-
 from jp.errors import UsageError
 from jp.interrupt.checkpoint import checkpoint
 from jp.storage.errors import LockedError, NoActiveConversationError
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from jp.storage.lock import Lock
 
 POLL_SECS = 0.1
+_GIVE_UP = object()
 
 
 def for_query(args: "argparse.Namespace", ctx: "Context") -> str | None:
@@ -59,9 +58,10 @@ def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":
     from jp.turn.inbox import Inbox
 
     style = ctx.load_config().root.style.lock_wait
-    deadline = time.monotonic() + style.timeout_secs
     inbox = Inbox()
-    unsubscribe = ctx.router.token.subscribe(lambda: inbox.post(None))
+    inbox.after(style.timeout_secs, _GIVE_UP)
+    undo = [ctx.router.token.subscribe(lambda: inbox.post(None)), inbox.stand_still(ctx.router)]
+    given_up = style.timeout_secs <= 0
     status = ctx.printer.status(
         "Waiting for the conversation's lock…",
         delay=style.delay_secs if style.show else style.timeout_secs + 1,
@@ -74,13 +74,13 @@ def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":
             try:
                 return ctx.store.lock(conversation_id, ctx.command_line)
             except LockedError:
-                left = deadline - time.monotonic()
-                if left <= 0:
+                if given_up:
                     raise
-                inbox.after(min(POLL_SECS, left), None)
-                inbox.get()
+            inbox.after(POLL_SECS, None)
+            given_up = inbox.get() is _GIVE_UP
     finally:
-        unsubscribe()
+        for each in undo:
+            each()
         status.end()
 
 

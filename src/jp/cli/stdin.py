@@ -8,6 +8,7 @@ there to decide, the run goes on without after three.
 import os
 import stat
 
+from jp.errors import JpError
 from jp.interrupt.checkpoint import checkpoint
 from jp.terminal.tty import is_piped
 from jp.turn.inbox import Inbox
@@ -16,65 +17,94 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jp.interrupt.token import ShutdownToken
-    from jp.terminal.printer import Printer
+    from jp.cli.context import Context
 
 SAY_AFTER_SECS = 1.0
 GIVE_UP_AFTER_SECS = 3.0
+LIMIT = 64 << 20
 
 _END = object()
 _SAY = object()
 _GIVE_UP = object()
 
 
-def read_piped(*, wanted: bool, promptable: bool, printer: "Printer", token: "ShutdownToken", fd: int = 0) -> str:
+class TooMuchTextError(JpError):
+    """More text than any model takes."""
+
+    code = "too_much_text"
+
+    def __init__(self, source: str) -> None:
+        super().__init__(
+            f"{source} is larger than {LIMIT >> 20} MiB; nothing was sent",
+            hints=["no model takes that much: cut it down (`head -c`, `grep`), or ask about a part of it"],
+        )
+
+
+def read_piped(ctx: "Context", *, wanted: bool, fd: int = 0) -> str:
     """All that is piped in, as text; empty when nothing is, or when it stays silent though a query was given.
 
-    `wanted`: there is no other text, so it is waited for without a limit. Raises Shutdown.
+    `wanted`: there is no other text, so it is waited for without a limit. Raises TooMuchTextError and Shutdown.
     """
     if not is_piped(fd):
         return ""
-    mode = os.fstat(fd).st_mode
-    if stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and os.fstat(fd).st_rdev == _null_device()):
-        data = b"".join(iter(lambda: os.read(fd, 1 << 20), b""))
-    else:
-        data = _wait_for(fd, Inbox(), wanted or promptable, printer, token)
-    return data.decode("utf-8", "replace").lstrip("\ufeff")
+    return text_of(read(ctx, fd, "stdin", patient=wanted or bool(ctx.promptability)))
 
 
-def _null_device() -> int:
-    return os.stat(os.devnull).st_rdev
+def text_of(data: bytes) -> str:
+    """Bytes as text: what is no UTF-8 is replaced, a byte order mark goes."""
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def _wait_for(fd: int, inbox: Inbox, patient: bool, printer: "Printer", token: "ShutdownToken") -> bytes:
+def read(ctx: "Context", fd: int, source: str, *, patient: bool = True) -> bytes:
+    """Everything from `fd` up to its end, a press waking the wait; raises TooMuchTextError and Shutdown."""
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return _bounded(os.read, fd, source)
     import threading
 
+    inbox = Inbox()
     pieces: list[bytes] = []
     threading.Thread(target=_read_all, args=(fd, pieces, inbox.post), daemon=True, name="stdin").start()
-    unsubscribe = token.subscribe(lambda: inbox.post(None))
+    undo = [ctx.router.token.subscribe(lambda: inbox.post(None)), inbox.stand_still(ctx.router)]
     inbox.after(SAY_AFTER_SECS, _SAY)
     inbox.after(GIVE_UP_AFTER_SECS, _GIVE_UP)
-    status = printer.status("Reading stdin…", delay=SAY_AFTER_SECS, interval=0.1)
+    status = ctx.printer.status(f"Reading {source}…", delay=SAY_AFTER_SECS)
     try:
         while (event := inbox.get()) is not _END:
             checkpoint()
             if pieces:
                 continue
-            if event is _SAY and not printer.can_repaint:
-                printer.note("waiting for the text on stdin")
+            if event is _SAY and not ctx.printer.can_repaint:
+                ctx.printer.note(f"waiting for the text on {source}")
             elif event is _GIVE_UP and not patient:
-                printer.note("nothing came on stdin; going on without it")
+                ctx.printer.note(f"nothing came on {source}; going on without it")
                 return b""
-        return b"".join(pieces)
     finally:
         status.end()
-        unsubscribe()
+        for each in undo:
+            each()
+    data = b"".join(pieces)
+    if len(data) > LIMIT:
+        raise TooMuchTextError(source)
+    return data
+
+
+def _bounded(read: "Callable[[int, int], bytes]", fd: int, source: str) -> bytes:
+    pieces, size = [], 0
+    while piece := read(fd, 1 << 20):
+        checkpoint()
+        pieces.append(piece)
+        size += len(piece)
+        if size > LIMIT:
+            raise TooMuchTextError(source)
+    return b"".join(pieces)
 
 
 def _read_all(fd: int, pieces: list[bytes], post: "Callable[[object], None]") -> None:
+    size = 0
     try:
-        while data := os.read(fd, 1 << 16):
+        while size <= LIMIT and (data := os.read(fd, 1 << 16)):
             pieces.append(data)
+            size += len(data)
             post(None)
     except OSError:
         pass  # it was closed under us: what came is what there is

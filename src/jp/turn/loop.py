@@ -69,7 +69,7 @@ class Model:
 
 
 class Turn:
-    """One turn from the request to the stored answer. `run` returns the error that ended it, or None."""
+    """One turn from the request to the stored answer: enter it, `record` what is asked, `run` it, look at `error`."""
 
     def __init__(self, writer: "TurnWriter", screen: "Screen", clock: "Callable[[], datetime]") -> None:
         self.inbox = Inbox()
@@ -83,16 +83,21 @@ class Turn:
     def __enter__(self) -> "Self":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: "type[BaseException] | None", *_: object) -> None:
         """However the turn was left: stop reading, show what was held back, store what was recorded."""
         self._stop()
-        self._screen.end()
+        self._screen.end(interrupted=kind is Shutdown)
         self._fold()
 
     @property
     def error(self) -> "JpError | None":
-        """What ended the turn before its time, or kept it from being stored; None when it is whole and stored."""
-        return self._error or self._disk
+        """What ended the turn before its time; None when the answer is whole."""
+        return self._error
+
+    @property
+    def unstored(self) -> WriteError | None:
+        """Why what was recorded could not be stored."""
+        return self._disk
 
     def run(self, model: Model, thread: "Thread", router: "Router", when_sent: "Callable[[], object]") -> None:
         """Ask, show and record until the turn is over; `error` tells how it went.

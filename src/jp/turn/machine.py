@@ -129,8 +129,8 @@ class Machine:
         self._generation = 0
         self._failures = 0  # of the whole turn: a server that always cuts off after a word must not go on for ever
         self._message = ""  # text of the message that is arriving, over all attempts
+        self._called: list[str] = []  # tools
         self._finish: llm.Finish | None = None
-        self.usage: llm.Usage | None = None
         self.done = False
 
     def __repr__(self) -> str:
@@ -173,12 +173,13 @@ class Machine:
             case llm.Reasoning(text, _):
                 return self._reason(event, text)
             case llm.Usage():
-                self.usage = event
                 return []
             case llm.Finish():
                 self._finish = event
                 return self._flush_overlap()
             case _:
+                if isinstance(event, llm.ToolCallStart):
+                    self._called.append(event.name)
                 effects: list[Effect] = [Record(e) for e in self._collector.feed(event)]
                 return effects or [Activity("receiving tool call")]
 
@@ -224,6 +225,10 @@ class Machine:
 
     def _finished(self) -> list[Effect]:
         effects: list[Effect] = [*self._flush_overlap(), *self._keep()]
+        if self._called:
+            effects.append(Note(f"the model called {' and '.join(self._called)}; tools are not run yet"))
+        elif not self._message:
+            effects.append(Note("the model gave no answer"))
         if self._finish is not None and self._finish.reason == "length":
             effects.append(Note("the answer was cut off at the token limit (`assistant.model.parameters.max_tokens`)"))
         elif self._finish is not None and self._finish.reason == "content_filter":

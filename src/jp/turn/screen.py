@@ -3,6 +3,8 @@
 The only place of the turn that knows the Printer. Under JSON stdout is one stored event a line and nothing else.
 """
 
+from jp.terminal.target import Target
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jp.config.sections.style import Style
@@ -46,10 +48,13 @@ class Screen:
             self._quiet()
             self._printer.record(encode_line(event))
 
-    def end(self) -> None:
-        """Nothing more comes: flush what was held back and take the status line away."""
+    def end(self, *, interrupted: bool = False) -> None:
+        """Nothing more comes: show what was held back and take the status line away.
+
+        Interrupted on a terminal, the rest of a word stays back: it would come behind the message about the end.
+        """
         self._quiet()
-        if self._chat is not None:
+        if self._chat is not None and not (interrupted and self._printer.caps(Target.OUT).addressable):
             self._chat.end()
 
     # --- status
@@ -65,8 +70,6 @@ class Screen:
 
     def prepare(self) -> None:
         """The request is out: load what shows the answer, beside the wait for it (architecture, Start-up)."""
-        from jp.terminal.printer import Target
-
         if self._chat is not None and self._printer.caps(Target.OUT).escapes:
             from threading import Thread
 

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     import argparse
 
     from jp.cli.context import Context
+    from jp.config.own import Edit
 
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
@@ -19,7 +20,10 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.cli.context import user_config_dir
-    from jp.config.edit import set_value
+    from jp.config.edit import set_value, typed
+    from jp.config.files import settings_file
+    from jp.config.own import Edit
+    from jp.config.read import read_text
     from jp.storage import files
 
     if args.user:
@@ -28,14 +32,31 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         folder = ctx.workspace.ensure_user_dir()
     else:
         folder = ctx.workspace.jp_dir
-    path = os.path.join(folder, "config.toml")
-    try:
-        before = files.read(path).decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        before = ""
+    path = settings_file(folder)
+    before = read_text(path) if os.path.lexists(path) else ""
     after = set_value(path, before, args.key, args.value)
+    notes = [f"{args.key} set in {path}"]
+    if not (args.user or args.local):
+        notes += _trust(Edit(path, before, after, args.key, typed(args.key, args.value)), ctx)
     files.make_directory(folder)
     after = after if after.endswith("\n") else after + "\n"
-    files.write_atomic(path, after.encode("utf-8", "surrogateescape"))
-    ctx.printer.note(f"{args.key} set in {path}")
+    files.write_atomic(path, after.encode())
+    for note in notes:
+        ctx.printer.note(note)
     return 0
+
+
+def _trust(edit: "Edit", ctx: "Context") -> list[str]:
+    """Remember what the user has typed as trusted; returns what there is to say of it."""
+    from jp.config.own import trusted_by
+    from jp.config.trust import TrustStore, waits_for_trust
+    from jp.storage import files
+
+    store, root = TrustStore.of(ctx.environ), ctx.workspace.root
+    own, waiting = trusted_by(edit, store.trusted(root))
+    notes = []
+    if own:
+        files.make_directory(os.path.dirname(store.path), 0o700)
+        files.write_atomic(store.path, store.with_trusted(root, own).encode())
+        notes.append("what you have set is trusted in this workspace, on this machine; for others it waits for trust")
+    return notes + [waits_for_trust(each) for each in waiting]

@@ -1,5 +1,7 @@
 """`jp conversation ls`: the conversations, those activated last first."""
 
+from jp.cli.arguments import positive
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     parser.add_argument("-a", "--archived", action="store_true", help="list the archived ones")
-    parser.add_argument("-n", "--limit", type=int, metavar="N", help="at most N")
+    parser.add_argument("-n", "--limit", type=positive, metavar="N", help="at most N")
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
@@ -22,13 +24,17 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     checkpoint()
     now = store.clock()
     if any(one.expired(now) for one in found):
+        from jp.llm.embedded import slots
+
         gone = set(store.sweep(found))
+        for conversation_id in gone:
+            slots.forget(ctx.environ, conversation_id)
         found = [one for one in found if one.id not in gone]
     if args.limit is not None:
-        found = found[: max(0, args.limit)]
+        found = found[: args.limit]
     active = store.sessions().active()
     for problem in store.problems:
-        ctx.printer.note(f"can't read {problem}; it was left as it is")
+        ctx.printer.note(str(problem))
     if ctx.printer.format.is_json:
         import json
 
@@ -36,7 +42,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         ctx.printer.record(json.dumps(rows, ensure_ascii=False))
         return 0
     if not found:
-        ctx.printer.note("no conversations yet; `jp query` begins one")
+        ctx.printer.note("nothing is archived" if args.archived else "no conversations yet; `jp query` begins one")
         return 0
     _print_table(found, active, ctx, now)
     return 0
@@ -67,12 +73,11 @@ def _print_table(found: "list[Summary]", active: str | None, ctx: "Context", now
     from jp.conversation import ids
     from jp.render.table import Column, table
     from jp.terminal.printer import Target
-    from jp.terminal.sanitize import one_line
 
     rows = []
     for one in found:
         marks = ("*" if one.id == active else "") + ("p" if one.pinned_at else "") + ("l" if one.local else "")
-        rows.append((ids.display(one.id), marks, ago(one.last_activated_at, now), one_line(one.title or "(untitled)")))
+        rows.append((ids.display(one.id), marks, ago(one.last_activated_at, now), one.title or "(untitled)"))
     columns = (Column("ID"), Column(""), Column("Activity", align="right"), Column("Title", shrink=1))
     caps = ctx.printer.caps(Target.OUT)
     ctx.printer.out(table(columns, rows, width=ctx.printer.width(Target.OUT), box=caps.escapes))

@@ -1,5 +1,7 @@
 """`jp conversation print`: a conversation as it was, or as stored events."""
 
+from jp.cli.arguments import positive
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -13,7 +15,7 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
     parser.add_argument(
         "target", nargs="?", metavar="TARGET", help="an id, a prefix of one, `newest`, …; the active one by default"
     )
-    parser.add_argument("--last", type=int, metavar="N", help="only the last N turns")
+    parser.add_argument("--last", type=positive, metavar="N", help="only the last N turns")
     parser.add_argument("--hide-reasoning", action="store_true", help="leave reasoning out")
 
 
@@ -52,4 +54,4 @@ def _first(stream: "Stream", last: int | None) -> int:
     from jp.conversation.turns import starts
 
     begins = starts(stream)
-    return begins[-last] if 0 < last <= len(begins) else (len(stream) if last <= 0 else 0)
+    return begins[-last] if last <= len(begins) else 0

@@ -9,9 +9,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     parser.add_argument("target", nargs="+", metavar="TARGET", help="ids, prefixes, or a set such as `+archived`")
-    parser.add_argument(
-        "-y", "--yes", action="store_true", help="delete what a set or a word stands for without asking"
-    )
+    parser.add_argument("-y", "--yes", action="store_true", help="delete also what a word or a set stands for")
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:

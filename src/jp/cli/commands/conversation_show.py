@@ -49,9 +49,9 @@ def _text(value: object) -> str:
 def _record(conversation: "Conversation", ctx: "Context") -> "dict[str, object]":
     from jp.cli.record import moment
     from jp.conversation import ids
+    from jp.conversation.turns import starts
 
     metadata, stream = conversation.metadata, conversation.stream
-    types = [stream.type(i) for i in range(len(stream))]
     return {
         "id": ids.display(conversation.id),
         "title": metadata.title,
@@ -65,8 +65,8 @@ def _record(conversation: "Conversation", ctx: "Context") -> "dict[str, object]"
         "expires_at": moment(metadata.time("expires_at")),
         "labels": metadata.labels,
         "model": _model(conversation),
-        "turns": sum(type_ == "chat_request" for type_ in types),
-        "events": len(types),
+        "turns": len(starts(stream)),
+        "events": len(stream),
         "durable": conversation.place.durable,
         "projection": conversation.place.projection,
     }

@@ -17,6 +17,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.cli.select import named
     from jp.conversation import ids
     from jp.errors import JpError
+    from jp.storage.conversation import Conversation
     from jp.terminal.sanitize import one_line
 
     store = ctx.store
@@ -27,7 +28,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
             "there is no session to remember the active conversation in",
             hints=["set JP_SESSION to a name for this session, or name a conversation with `--id` each time"],
         )
+    title = Conversation(store, conversation_id, store.place(conversation_id)).title
     sessions.activate(conversation_id, store.clock())
-    title = store.open(conversation_id).title
     ctx.printer.note(f"now using {ids.display(conversation_id)}" + (f" ({one_line(title)})" if title else ""))
     return 0

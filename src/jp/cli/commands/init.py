@@ -7,10 +7,11 @@ if TYPE_CHECKING:
     import argparse
 
     from jp.cli.context import Context
+    from jp.storage.workspace import Workspace
 
 CONFIG = """\
 # What holds for everybody who works on this project; `jp config explain KEY` says which file set a key.
-# Your own settings for all projects: {user}
+# Your own settings for all projects: ~/.config/jp/config.toml
 
 [assistant.model]
 {model}
@@ -23,7 +24,6 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
-    from jp.cli.context import user_config_dir
     from jp.storage import files
     from jp.storage.workspace import Workspace
 
@@ -34,8 +34,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     workspace = Workspace.init(root, ctx.environ)
     if not os.path.exists(config_path):
         line = f'id = "{model}"' if model else '# id = "provider/name"   # for example "openai/gpt-5-mini"'
-        user = os.path.join(user_config_dir(ctx.environ), "config.toml")
-        files.write_atomic(config_path, CONFIG.format(model=line, user=user).encode())
+        files.write_atomic(config_path, CONFIG.format(model=line).encode())
     elif model:
         from jp.config.edit import set_value
 
@@ -53,12 +52,12 @@ def _checked(model: str, ctx: "Context") -> str:
     return str(found) if found is not None and model not in config.aliases else model
 
 
-def _say(ctx: "Context", workspace: object, model: str | None, there: bool) -> None:
-    root = getattr(workspace, "root", "")
+def _say(ctx: "Context", workspace: "Workspace", model: str | None, there: bool) -> None:
+    root = workspace.root
     if ctx.printer.format.is_json:
         import json
 
-        ctx.printer.record(json.dumps({"root": root, "id": getattr(workspace, "id", None), "model": model}))
+        ctx.printer.record(json.dumps({"root": root, "id": workspace.id, "model": model}))
     ctx.printer.note(f"{root} {'was a workspace already' if there else 'is a workspace now'}")
     if model is None:
         from jp.cli.model import NoModelError

@@ -9,19 +9,19 @@ if TYPE_CHECKING:
 VALUE_BEHIND_EQUALS = {"--tmp": "--tmp-for"}
 
 EPILOG = """\
-The text is the words given, then what is piped in; `@FILE` takes it from a file, a lone `@` is the character.
+The text is the words given, then what is piped in; `@FILE` alone takes it from a file, `@` is the character.
 
 examples:
   jp query "why does this borrow fail?"
   git diff | jp q "write a commit message"
-  jp q -n -m ollama/qwen3 "explain" @notes.md
+  jp q -n -m ollama/qwen3 @question.md
 """
 
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
     from argparse import SUPPRESS
 
-    parser.add_argument("text", nargs="*", help="the question; `@FILE` takes it from a file")
+    parser.add_argument("text", nargs="*", help="the question; `@FILE` alone takes it from a file")
     where = parser.add_argument_group("which conversation")
     where.add_argument("-n", "--new", action="store_true", help="start a new conversation")
     where.add_argument(
