@@ -33,7 +33,7 @@ def test_a_missing_key_names_its_variable_and_the_way_out(name: str, variable: s
     with pytest.raises(e.MissingKeyError) as error:
         find(name, {} if value is None else {variable: value})
     assert variable in error.value.message
-    assert any("jp init" in hint for hint in error.value.hints)
+    assert any("`jp init -m provider/name`" in hint for hint in error.value.hints)
     assert error.value.code == "missing_key"
 
 

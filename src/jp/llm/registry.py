@@ -89,7 +89,8 @@ def _api_key(
     raise MissingKeyError(
         f"no API key for {name}: the environment variable {which} is not set",
         hints=[
-            f"Set it (`export {variables[0]}=…`), or choose another model with `-m provider/name`.",
-            "`jp init` shows which providers can be used from here; `jp model install` gets one that needs no key.",
+            f"Set it (`export {variables[0]}=…`), or use another: `jp init -m provider/name` for this workspace, "
+            "`-m provider/name` for one question.",
+            "`jp model install` gets one that needs no key.",
         ],
     )
