@@ -93,6 +93,46 @@ def test_all_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
         timed_connect("http://two.example")
 
 
+def test_a_server_of_this_machine_that_is_not_running_is_told_from_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    for url in (f"http://127.0.0.1:{port}", f"http://localhost:{port}"):
+        with pytest.raises(e.ServerNotRunning, match="nothing listens") as error:
+            timed_connect(url)
+        assert "Is the server running?" in error.value.hints[0]
+    # The rest of the addresses may be there in a while.
+    resolves_to(monkeypatch, ("127.0.0.1", port), ("192.0.2.1", port))
+    refused = connecting._Race._start
+
+    def start(race: Any, candidate: Any) -> Any:
+        if candidate[1][0] == "192.0.2.1":
+            race.errors.append(OSError(errno.ECONNREFUSED, "refused"))
+            return None
+        return refused(race, candidate)
+
+    monkeypatch.setattr(connecting._Race, "_start", start)
+    with pytest.raises(e.ConnectionRefused) as caught:
+        timed_connect("http://two.example")
+    assert type(caught.value) is e.ConnectionRefused
+
+
+@pytest.mark.parametrize(
+    ("ip", "here"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.9.10", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("10.127.0.1", False),
+        ("192.0.2.1", False),
+        ("::", False),
+        ("fe80::1", False),
+        ("::ffff:8.8.8.8", False),
+    ],
+)
+def test_loopback_by_address(ip: str, here: bool) -> None:
+    assert connecting._is_loopback(ip) is here
+
+
 def test_all_are_silent() -> None:
     with deaf_port() as deaf, pytest.raises(e.Timeout, match=r"within 0\.4 s"):
         timed_connect(f"http://127.0.0.1:{deaf}", timeout=0.4)
@@ -145,4 +185,4 @@ except Exception as error:
     print(type(error).__name__, "encodings.idna" in sys.modules)
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert out.stdout == "ConnectionRefused False\n"
+    assert out.stdout == "ServerNotRunning False\n"

@@ -30,6 +30,7 @@ def test_these_statuses_are_not(code: int) -> None:
     ("error", "worth_it"),
     [
         (e.ConnectionRefused("x"), True),
+        (e.ServerNotRunning("x"), False),
         (e.ConnectionLost("x"), True),
         (e.Timeout("x"), True),
         (e.NetworkError("x"), True),

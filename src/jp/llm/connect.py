@@ -16,7 +16,15 @@ import threading
 import time
 
 from jp.llm.address import Address
-from jp.llm.errors import ConnectionRefused, LlmError, NameNotFound, NetworkError, Stopped, Timeout
+from jp.llm.errors import (
+    ConnectionRefused,
+    LlmError,
+    NameNotFound,
+    NetworkError,
+    ServerNotRunning,
+    Stopped,
+    Timeout,
+)
 
 STAGGER = 0.25
 _UNREACHABLE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
@@ -71,11 +79,13 @@ class Lifeline:
 def connect(address: Address, lifeline: Lifeline, *, timeout: float) -> socket.socket:
     """A connection to the first address of the host that answers, tried `STAGGER` seconds apart.
 
-    `timeout` is for all of it, in seconds. Raises NameNotFound, ConnectionRefused, Timeout, NetworkError, Stopped.
+    `timeout` is for all of it, in seconds. Raises NameNotFound, ConnectionRefused (ServerNotRunning where all addresses
+    are this machine's), Timeout, NetworkError, Stopped.
     """
     lifeline.check()
     candidates = _interleaved(_look_up(address))
     lifeline.check()
+    here = all(_is_loopback(str(where[0])) for _, where in candidates)
     race = _Race(candidates, lifeline)
     try:
         won = race.run(timeout)
@@ -83,7 +93,7 @@ def connect(address: Address, lifeline: Lifeline, *, timeout: float) -> socket.s
         race.close()
     if won is None:
         lifeline.check()
-        raise _lost(address, race.errors, timeout)
+        raise _lost(address, race.errors, timeout, here=here)
     won.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return won
 
@@ -202,10 +212,14 @@ def _interleaved(candidates: list[Candidate]) -> list[Candidate]:
     return mixed
 
 
-def _lost(address: Address, errors: list[OSError], timeout: float) -> LlmError:
+def _is_loopback(ip: str) -> bool:
+    return ip.removeprefix("::ffff:").startswith("127.") or ip == "::1"
+
+
+def _lost(address: Address, errors: list[OSError], timeout: float, *, here: bool = False) -> LlmError:
     codes = [error.errno for error in errors]
     if errno.ECONNREFUSED in codes:
-        return ConnectionRefused(
+        return (ServerNotRunning if here else ConnectionRefused)(
             f"nothing listens at {address.origin}",
             address=address.origin,
             hints=["Is the server running? Check the provider's `base_url`."],

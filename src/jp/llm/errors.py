@@ -84,6 +84,10 @@ class ConnectionRefused(NetworkError):
     code = "connection_refused"
 
 
+class ServerNotRunning(ConnectionRefused):
+    """Nothing listens at an address of this machine: somebody has to start it, and waiting does not."""
+
+
 class ConnectionLost(NetworkError):
     """The connection was reset or broke while it was in use."""
 

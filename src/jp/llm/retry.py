@@ -2,7 +2,7 @@
 
 Worth another try: a connection that was refused, reset, cut off or timed out; 408, 409, 429 and every 5xx (529 too).
 Not: what would fail in the same way (a key, a request, a certificate, a name that is not there, an address that answers
-with something else), and what JP itself ended.
+with something else, a server of this machine that is not running), and what JP itself ended.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from jp.llm.errors import (
     OutOfCredit,
     ProviderError,
     ProxyError,
+    ServerNotRunning,
     StreamCut,
     TlsError,
 )
 
 RETRIED_STATUS = frozenset({408, 409, 425, 429})
 MAX_RETRY_AFTER = 300.0
-FATAL = (TlsError, NameNotFound, OutOfCredit)
+FATAL = (TlsError, NameNotFound, OutOfCredit, ServerNotRunning)
 
 
 def chance() -> float:
