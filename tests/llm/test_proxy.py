@@ -68,6 +68,14 @@ def test_no_proxy_networks(listed: str, bypassed: bool) -> None:
     assert (proxy is None) == bypassed
 
 
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+def test_the_variable_is_remembered(variable: str) -> None:
+    proxy = proxy_for(parse("https://x"), {variable: P})
+    assert proxy is not None
+    assert proxy.variable == variable
+    assert variable in proxy.hints[0]
+
+
 def test_credentials_of_the_proxy_are_kept_and_not_shown() -> None:
     proxy = proxy_for(parse("https://x"), {"HTTPS_PROXY": "http://u:secret@proxy:1"})
     assert proxy is not None

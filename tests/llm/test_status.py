@@ -39,7 +39,7 @@ def test_statuses(status: int, kind: type, words: str) -> None:
 def test_a_proxy_that_wants_credentials() -> None:
     error = error_for_status(407, b"", address=AT)
     assert type(error) is e.ProxyError
-    assert "HTTP_PROXY" in error.hints[0]
+    assert "proxy's URL" in error.hints[0]
 
 
 @pytest.mark.parametrize("field", ["code", "type"])

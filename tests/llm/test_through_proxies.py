@@ -13,7 +13,18 @@ from jp.llm import proxy
 from tests.llm.receiving import Receiver
 from tests.wire.certificates import GOOD, authority_file, server_context
 from tests.wire.model_server import ModelServer, text
-from tests.wire.raw_server import SSE_HEAD, ProxyServer, RawServer, SocksServer, chunked, head
+from tests.wire.raw_server import (
+    AT_ONCE,
+    HANG,
+    RESET,
+    SSE_HEAD,
+    ProxyServer,
+    RawServer,
+    SocksServer,
+    Step,
+    chunked,
+    head,
+)
 
 WIRE = b'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
@@ -70,7 +81,8 @@ def test_a_proxy_that_refuses_is_named(answer: bytes, words: str) -> None:
     assert isinstance(got.error, e.ProxyError)
     assert between.base_url in got.error.message
     assert words in got.error.message
-    assert bool(got.error.hints) == ("407" in words)
+    assert "ALL_PROXY" in got.error.message
+    assert any("user and password" in hint for hint in got.error.hints) == ("407" in words)
 
 
 @pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
@@ -118,10 +130,81 @@ def test_socks_that_refuses(options: dict[str, Any], userinfo: str, words: str) 
     assert "wrong" not in got.error.message
 
 
-def test_a_proxy_that_is_not_there() -> None:
-    got = Receiver("https://127.0.0.1:9", environ={"ALL_PROXY": "http://127.0.0.1:1"}).finish()
-    assert isinstance(got.error, e.ConnectionRefused)
-    assert "http://127.0.0.1:1" in got.error.message
+@pytest.mark.parametrize(
+    ("url", "variable", "value"),
+    [
+        ("http://api.example.com", "http_proxy", "http://127.0.0.1:1"),
+        ("http://api.example.com", "HTTP_PROXY", "http://127.0.0.1:1"),
+        ("https://api.example.com", "HTTPS_PROXY", "http://127.0.0.1:1"),
+        ("https://api.example.com", "ALL_PROXY", "http://127.0.0.1:1"),
+        ("http://api.example.com", "all_proxy", "socks5://127.0.0.1:1"),
+        ("http://api.example.com", "http_proxy", "http://u:secret@no-such-proxy.invalid:8080"),
+    ],
+)
+def test_a_proxy_that_is_not_there(url: str, variable: str, value: str) -> None:
+    got = Receiver(url, environ={variable: value}).finish()
+    assert isinstance(got.error, e.ServerNotRunning if "127" in value else e.NetworkError)
+    assert got.error.message.startswith(f"the proxy that {variable} names can't be used: ")
+    assert value.rpartition("@")[2].removeprefix("http://").removesuffix(":8080") in got.error.message
+    assert "secret" not in got.error.message
+    (hint,) = got.error.hints
+    assert variable in hint
+    assert "base_url" not in hint
+
+
+@pytest.mark.parametrize(
+    ("scheme", "steps", "words"),
+    [
+        ("http", [HANG], "did not answer in HTTP within 0.3 s"),
+        ("socks5", [HANG], "did not answer in SOCKS 5 within 0.3 s"),
+        ("socks5", [b"\x05", HANG], "did not answer in SOCKS 5 within 0.3 s"),
+        ("http", [b"SSH-2.0-OpenSSH_9.6\r\n\r\n"], "did not connect to api.example.com:443"),
+        ("http", [RESET], "can't be used"),
+        ("socks5", [RESET], "can't be used"),
+    ],
+)
+def test_a_proxy_that_does_not_speak_as_one(scheme: str, steps: list[Step], words: str) -> None:
+    with RawServer([[AT_ONCE, *steps]]) as server:
+        environ = {"https_proxy": f"{scheme}://127.0.0.1:{server.port}"}
+        got = Receiver("https://api.example.com", environ=environ, connect_secs=0.3).finish()
+    assert isinstance(got.error, e.NetworkError)
+    assert "the proxy" in got.error.message
+    assert f"{scheme}://127.0.0.1:{server.port}" in got.error.message
+    assert words in got.error.message
+    assert "https_proxy" in got.error.message
+    assert "https_proxy" in "".join(got.error.hints)
+    assert "stream_idle" not in "".join(got.error.hints)
+
+
+@pytest.mark.parametrize(
+    ("steps", "kind"),
+    [
+        ([], e.ConnectionLost),
+        ([RESET], e.ConnectionLost),
+        ([HANG], e.Timeout),
+        ([b"SSH-2.0-OpenSSH_9.6\r\n\r\n"], e.BadResponse),
+        ([head("407 Proxy Authentication Required", content_length="0")], e.ProxyError),
+        ([head("502 Bad Gateway", content_length="0")], e.HttpError),
+        ([head("403 Forbidden", content_length="0")], e.Unauthorized),
+        ([head(content_type="text/html", content_length="21"), b"<title>Sign in</title"], e.BadResponse),
+        ([SSE_HEAD, *chunked(b"data: {}\n\n", end=False)], e.StreamCut),
+    ],
+)
+def test_what_may_be_the_proxys_fault_names_it(steps: list[Step], kind: type) -> None:
+    with RawServer([steps]) as server:
+        environ = {"http_proxy": f"http://127.0.0.1:{server.port}"}
+        got = Receiver("http://api.example.com", environ=environ, idle_secs=0.3).finish()
+    assert isinstance(got.error, e.LlmError)
+    assert isinstance(got.error, kind)
+    assert sum("http_proxy" in hint for hint in got.error.hints) == 1
+    assert f"http://127.0.0.1:{server.port}" in got.error.hints[-1]
+
+
+def test_what_is_not_the_proxys_fault_does_not() -> None:
+    with RawServer([[head("401 Unauthorized", content_length="0")]]) as server:
+        got = Receiver("http://api.example.com", environ={"http_proxy": server.base_url}).finish()
+    assert isinstance(got.error, e.Unauthorized)
+    assert "http_proxy" not in "".join(got.error.hints)
 
 
 def test_no_proxy_is_honoured() -> None:

@@ -16,7 +16,7 @@ from jp.llm.connect import Lifeline
 from jp.llm.errors import BadResponse, ConnectionLost, LlmError, Redirected, StreamCut
 from jp.llm.http11 import USER_AGENT, ResponseDecoder, encode_head
 from jp.llm.provider import Request
-from jp.llm.proxy import proxy_for
+from jp.llm.proxy import Proxy, proxy_for
 from jp.llm.wire import SLICE, Wire
 
 SEND_SIZE = 256 * 1024
@@ -42,6 +42,7 @@ class Exchange:
         self._limits = limits
         self._environ = environ
         self._wire: Wire | None = None
+        self._proxy: Proxy | None = None
         self._decoder = ResponseDecoder(request.method)
         self._early = b""  # of the body, came with the head
         self._early_wire = b""  # of the answer, came while the request was being sent
@@ -50,8 +51,16 @@ class Exchange:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self.close()
+        if isinstance(error, LlmError):
+            self.explained(error)
+
+    def explained(self, error: LlmError) -> LlmError:
+        """`error`, of this exchange, with a hint at the proxy where that may be the cause; what is raised gets it."""
+        if self._proxy is not None:
+            self._proxy.explain(error)
+        return error
 
     @property
     def status(self) -> int:
@@ -83,16 +92,16 @@ class Exchange:
         ]
         if self._request.method != "GET":
             headers.append(("Content-Length", str(self._request.size)))
-        proxy = proxy_for(self.address, self._environ)
-        at = self.address if proxy is None else proxy.address
-        self._wire = Wire(at, self._lifeline, server=self.address, timeout=limits.connect_secs)
-        if proxy is not None and (proxy.socks or self.address.scheme == "https"):
-            from jp.llm.tunnel import open_tunnel
+        proxy = self._proxy = proxy_for(self.address, self._environ)
+        if proxy is None:
+            self._wire = Wire(self.address, self._lifeline, server=self.address, timeout=limits.connect_secs)
+        else:
+            from jp.llm.tunnel import through
 
-            open_tunnel(self._wire, proxy, limit=limits.connect_secs)
-        elif proxy is not None:
-            target = self.address.origin + self.address.path
-            headers += proxy.address.basic("Proxy-Authorization")
+            self._wire = through(proxy, self.address, self._lifeline, limit=limits.connect_secs)
+            if not proxy.socks and self.address.scheme == "http":
+                target = self.address.origin + self.address.path
+                headers += proxy.address.basic("Proxy-Authorization")
         if self.address.scheme == "https":
             self._wire.secure(self._environ, limit=limits.connect_secs)
         self._send_all(self._wire, encode_head(self._request.method, target, headers))

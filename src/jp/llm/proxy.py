@@ -12,21 +12,55 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from jp.llm.address import Address, parse
-from jp.llm.errors import BadAddressError
+from jp.llm.errors import BadAddressError, BadResponse, LlmError, NetworkError, ProxyError, StreamCut
 
 SOCKS_PORT = 1080
 
 
 class Proxy(Struct, frozen=True):
-    """A proxy: where it is, and whether it speaks SOCKS 5 rather than HTTP."""
+    """A proxy: where it is, and the variable that names it. The scheme is http or socks5."""
 
     address: Address
-    socks: bool = False
+    variable: str
+
+    @property
+    def socks(self) -> bool:
+        """Whether it speaks SOCKS 5 rather than HTTP."""
+        return self.address.scheme == "socks5"
 
     @property
     def shown(self) -> str:
         """The proxy for messages, without credentials."""
-        return self.address.origin.replace("http://", "socks5://") if self.socks else self.address.origin
+        return self.address.origin
+
+    @property
+    def hints(self) -> list[str]:
+        """What to do about a proxy that fails."""
+        return [f"Check the proxy in {self.variable}; hosts that NO_PROXY names are reached without one."]
+
+    def blamed(self, error: NetworkError) -> NetworkError:
+        """`error` happened on the way to the proxy: the same kind of error, which says so."""
+        return type(error)(
+            f"the proxy that {self.variable} names can't be used: {error.message}",
+            address=self.shown,
+            hints=self.hints,
+        )
+
+    def refused(self, where: str, why: str, hints: list[str] | None = None) -> ProxyError:
+        """The proxy was reached and made no connection to `where`."""
+        return ProxyError(
+            f"the proxy {self.shown}, which {self.variable} names, did not connect to {where}: {why}",
+            address=self.shown,
+            hints=[*(hints or []), *self.hints],
+        )
+
+    def explain(self, error: LlmError) -> None:
+        """Add to the hints of an error that may as well be the proxy's that there was one."""
+        status = error.status_code or 0
+        possible = isinstance(error, NetworkError | BadResponse | StreamCut) or status == 403 or status >= 500
+        if possible and self.variable not in error.message:
+            hint = f"The request went through the proxy {self.shown}, which {self.variable} names: it may be at fault."
+            error.hints = (*error.hints, hint)
 
 
 def proxy_for(target: Address, environ: Mapping[str, str]) -> Proxy | None:
@@ -53,10 +87,10 @@ def _proxy(value: str, variable: str) -> Proxy:
         )
     address = parse(f"http://{rest}", name=f"the proxy in {variable}")
     if scheme == "http":
-        return Proxy(address)
+        return Proxy(address, variable)
     given = rest.rpartition("@")[2].rstrip("/")
     has_port = given.rpartition("]")[2].find(":") >= 0
-    return Proxy(address if has_port else replace(address, port=SOCKS_PORT), socks=True)
+    return Proxy(replace(address, scheme="socks5", port=address.port if has_port else SOCKS_PORT), variable)
 
 
 def _bypassed(target: Address, environ: Mapping[str, str]) -> bool:

@@ -153,7 +153,7 @@ class Source:
             exchange.head()
             self._progress("receiving")
             if exchange.status // 100 != 2:
-                return self._refused(exchange)
+                return exchange.explained(self._refused(exchange))
             self._read_at = time.monotonic()
             try:
                 self._stream(exchange)
@@ -161,8 +161,9 @@ class Source:
                 self._deliver(parser.close())
                 if not parser.finished:
                     # The parser knows better when what came was no answer at all; of a mere end it knows less.
-                    return error if parser.error is None or isinstance(parser.error, StreamCut) else parser.error
-        return None if parser.finished else parser.error
+                    known = parser.error is not None and not isinstance(parser.error, StreamCut)
+                    return exchange.explained(parser.error if known and parser.error else error)
+            return None if parser.finished or parser.error is None else exchange.explained(parser.error)
 
     def _progress(self, stage: str) -> None:
         self._post(Progress(self.generation, stage))

@@ -49,7 +49,7 @@ def error_for_status(
             return ProxyError(
                 f"the proxy on the way to {address} wants user and password (HTTP 407){quoted}",
                 address=address,
-                hints=["Put them into the proxy's URL (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY)."],
+                hints=["Put them into the proxy's URL."],
             )
         case 408 | 504:
             what = "the provider gave up waiting"

@@ -7,10 +7,12 @@ is given the name, not an address (what `socks5h` says): it may know names that 
 from __future__ import annotations
 
 from jp.llm.address import Address
-from jp.llm.errors import ProxyError
+from jp.llm.connect import Lifeline
+from jp.llm.errors import BadResponse, NetworkError, ProxyError, Timeout
 from jp.llm.http11 import USER_AGENT, ResponseDecoder, encode_head
 from jp.llm.proxy import Proxy
 from jp.llm.wire import Wire
+from jp.terminal.sanitize import one_line
 
 _SOCKS_ERRORS = {
     1: "it failed",
@@ -24,35 +26,57 @@ _SOCKS_ERRORS = {
 }
 
 
-def open_tunnel(wire: Wire, proxy: Proxy, *, limit: float) -> None:
-    """Make `wire`, connected to `proxy`, a connection to its server. Raises ProxyError, NetworkError, Stopped."""
-    if proxy.socks:
-        _Socks(wire, proxy, limit).open()
-    else:
-        _connect(wire, proxy, limit)
+def through(proxy: Proxy, server: Address, lifeline: Lifeline, *, limit: float) -> Wire:
+    """A connection to `server` through `proxy`; to the proxy itself for plain HTTP, which asks it for whole addresses.
+
+    Until it is there, every failure is the proxy's and says so. Raises ProxyError, NetworkError, Stopped.
+    """
+    try:
+        wire = Wire(proxy.address, lifeline, server=proxy.address, timeout=limit)
+    except NetworkError as error:
+        raise proxy.blamed(error) from error
+    try:
+        if proxy.socks:
+            _Socks(wire, proxy, server, limit).open()
+        elif server.scheme == "https":
+            _connect(wire, proxy, server, limit)
+    except BaseException as error:
+        wire.close()
+        if isinstance(error, Timeout):
+            language = "SOCKS 5" if proxy.socks else "HTTP"
+            reason = f"{proxy.shown} did not answer in {language} within {limit:g} s"
+            raise proxy.blamed(Timeout(reason)) from error
+        if isinstance(error, NetworkError) and not isinstance(error, ProxyError):
+            raise proxy.blamed(error) from error
+        raise
+    wire.server = server
+    return wire
 
 
-def _connect(wire: Wire, proxy: Proxy, limit: float) -> None:
-    where = _host_and_port(wire.server)
+def _connect(wire: Wire, proxy: Proxy, server: Address, limit: float) -> None:
+    where = _host_and_port(server)
     headers = [("Host", where), ("User-Agent", USER_AGENT), *proxy.address.basic("Proxy-Authorization")]
     wire.send(encode_head("CONNECT", where, headers), limit=limit)
     answer = ResponseDecoder("HEAD")  # the body of a success is the tunnel
     while not answer.head_complete:
         data = wire.receive(limit=limit, size=1)
         if not data:
-            raise _refused(proxy, where, "it closed the connection")
-        answer.feed(data)
+            raise proxy.refused(where, "it closed the connection")
+        try:
+            answer.feed(data)
+        except BadResponse as error:
+            raise proxy.refused(where, error.message) from error
     if answer.status // 100 != 2:
         hints = ["Put user and password into the proxy's URL."] if answer.status == 407 else []
-        raise _refused(proxy, where, f"{answer.status} {answer.reason}".rstrip(), hints)
+        raise proxy.refused(where, one_line(f"{answer.status} {answer.reason}").rstrip(), hints)
 
 
 class _Socks:
-    def __init__(self, wire: Wire, proxy: Proxy, limit: float) -> None:
+    def __init__(self, wire: Wire, proxy: Proxy, server: Address, limit: float) -> None:
         self._wire = wire
         self._proxy = proxy
+        self._server = server
         self._limit = limit
-        self._where = _host_and_port(wire.server)
 
     def open(self) -> None:
         user, password = self._proxy.address.credentials or (b"", b"")
@@ -60,20 +84,23 @@ class _Socks:
         self._send(bytes([5, len(methods)]) + methods)
         version, method = self._take(2)
         if version != 5:
-            raise _refused(self._proxy, self._where, "it does not speak SOCKS 5")
+            raise self._refused("it does not speak SOCKS 5")
         if method == 2:
             self._send(bytes([1, len(user)]) + user + bytes([len(password)]) + password)
             if self._take(2)[1] != 0:
-                raise _refused(self._proxy, self._where, "it did not accept user and password")
+                raise self._refused("it did not accept user and password")
         elif method != 0:
-            raise _refused(self._proxy, self._where, "it wants user and password", ["Put them into the proxy's URL."])
-        host = self._wire.server.host.encode()
-        self._send(b"\x05\x01\x00\x03" + bytes([len(host)]) + host + self._wire.server.port.to_bytes(2, "big"))
+            raise self._refused("it wants user and password", ["Put them into the proxy's URL."])
+        host = self._server.host.encode()
+        self._send(b"\x05\x01\x00\x03" + bytes([len(host)]) + host + self._server.port.to_bytes(2, "big"))
         _, status, _, kind = self._take(4)
         if status != 0:
-            raise _refused(self._proxy, self._where, _SOCKS_ERRORS.get(status, f"error {status}"))
+            raise self._refused(_SOCKS_ERRORS.get(status, f"error {status}"))
         self._take({1: 4, 4: 16}.get(kind) or self._take(1)[0])
         self._take(2)
+
+    def _refused(self, why: str, hints: list[str] | None = None) -> ProxyError:
+        return self._proxy.refused(_host_and_port(self._server), why, hints)
 
     def _send(self, data: bytes) -> None:
         self._wire.send(data, limit=self._limit)
@@ -83,7 +110,7 @@ class _Socks:
         while len(data) < count:
             more = self._wire.receive(limit=self._limit, size=count - len(data))
             if not more:
-                raise _refused(self._proxy, self._where, "it closed the connection")
+                raise self._refused("it closed the connection")
             data += more
         return data
 
@@ -91,9 +118,3 @@ class _Socks:
 def _host_and_port(address: Address) -> str:
     host = f"[{address.host}]" if ":" in address.host else address.host
     return f"{host}:{address.port}"
-
-
-def _refused(proxy: Proxy, where: str, why: str, hints: list[str] | None = None) -> ProxyError:
-    return ProxyError(
-        f"the proxy {proxy.shown} did not connect to {where}: {why}", address=proxy.shown, hints=hints or []
-    )
