@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 DEADLINE = 30.0
 
@@ -208,11 +208,23 @@ class ThreadedServer:
 
     def _shake_hands(self, sock: socket.socket) -> socket.socket:
         assert self._tls is not None
+        self._tls.sslsocket_class = _ServerSide
         wrapped = self._tls.wrap_socket(sock, server_side=True)
         with self._changed:
             self._open.discard(sock)
             self._open.add(wrapped)
         return wrapped
+
+
+class _ServerSide(ssl.SSLSocket):
+    """A client may be gone before the handshake begins: the standard library leaves the socket open then."""
+
+    def getpeername(self) -> Any:
+        try:
+            return super().getpeername()
+        except OSError:
+            self.close()
+            raise ConnectionResetError("the client is gone") from None
 
 
 Step = bytes | Verb | Pause
