@@ -69,7 +69,7 @@ def test_a_wrong_key_names_its_variable() -> None:
         ({"error": {}}, ""),
         ({}, ""),
         (3, ""),
-        ({"error": {"message": "\u001b[31mred\u0007"}}, "[31mred"),
+        ({"error": {"message": "\u001b[31mx\u0007 \u001b[2J\u001b]0;owned\u0007y\u009b3Jz"}}, "x yz"),
         ({"error": {"message": "x" * 5000}}, "x" * 499 + "…"),
     ],
 )  # fmt: skip
@@ -83,6 +83,8 @@ def test_what_a_body_says(body: Any, said: str) -> None:
         (b"<html><head><title>502 Bad\n Gateway</title></head></html>", "502 Bad Gateway"),
         (b"<html>no title</html>", ""),
         (b"plain words", "plain words"),
+        (b"\x1b[31mred\x1b[0m \x1b]0;owned\x07words\x9b2J\x7f", "red words\ufffd2J"),
+        (b"<title>\x1b]2;owned\x1b\\502\x1b[2J Bad</title>", "502 Bad"),
         (b"", ""),
         (b"\xff\xfe", ""),
     ],
@@ -101,6 +103,8 @@ def test_errors_in_streams() -> None:
     assert "why" in other.message
     assert "did not say why" in error_in_stream({}, address=AT).message
     assert "just words" in error_in_stream("just words", address=AT).message
+    hostile = error_in_stream({"code": "odd", "message": "\x1b[31mx \x1b[2J\x1b]0;owned\x07y"}, address=AT)
+    assert hostile.message.endswith(": x y")
 
 
 @pytest.mark.parametrize("body", [b"<!DOCTYPE html><title>Sign in</title>", b" \n<html>", b"<?xml version='1.0'?>"])
@@ -113,3 +117,4 @@ def test_a_web_page_is_called_one(body: bytes) -> None:
 
 def test_other_answers_are_quoted() -> None:
     assert "'OK, fine'" in not_json(b"OK, fine\n", address=AT).message
+    assert "'OK, fine'" in not_json(b"\x1b[2JOK, \x1b]0;owned\x07fine\n", address=AT).message

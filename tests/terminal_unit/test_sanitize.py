@@ -229,6 +229,34 @@ def test_a_title_is_one_clean_line(text: str) -> None:
 
 def test_a_title_keeps_its_words() -> None:
     assert one_line("a\tb\nc\r\nd\x1b[31me\x1b]0;t\x07f\x9bJ") == "a b c def"
+    assert one_line("\x1b[31mx\x1b[2J \x1b]2;owned\x1b\\y") == "x y"
+
+
+@pytest.mark.parametrize(
+    "end", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
+def test_a_title_has_a_space_where_a_line_ended(end: str) -> None:
+    assert one_line(f"a{end}b") == "a b"
+
+
+CUT = [
+    "\x1b[31m",
+    "\x1b[2J",
+    "\x9b2J",
+    "\x1b]0;t\x07",
+    "\x1b]2;t\x1b\\",
+    "\x9d0;t\x9c",
+    "\x1bPq\x1b\\",
+    "\x1b(0",
+    "\x1bc",
+]
+WHOLE = st.sampled_from([*CUT, *"\x00\x07\x08\x7f\x84\x9c"])
+
+
+@patient
+@given(st.lists(st.tuples(st.text("ab [;]mJ0漢", max_size=5), WHOLE)))
+def test_a_title_keeps_nothing_of_a_sequence(pieces: list[tuple[str, str]]) -> None:
+    assert one_line("".join(plain + sequence for plain, sequence in pieces)) == "".join(plain for plain, _ in pieces)
 
 
 @patient

@@ -18,6 +18,7 @@ from jp.llm.errors import (
     RateLimited,
     Unauthorized,
 )
+from jp.terminal.sanitize import one_line
 
 MAX_SHOWN = 500
 MAX_DEPTH = 8
@@ -160,5 +161,6 @@ def _message_of(value: Any, depth: int = 0) -> str:
 
 
 def _shorten(text: str) -> str:
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: MAX_SHOWN * 4]).split())
+    line = one_line(text[: MAX_SHOWN * 4])
+    line = " ".join("".join([c if c.isprintable() else " " for c in line]).split())
     return line if len(line) <= MAX_SHOWN else line[: MAX_SHOWN - 1] + "…"

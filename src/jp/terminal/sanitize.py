@@ -12,7 +12,7 @@ _CONTROLS = tuple(c for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in (0x0
 _BIDI_TABLE = {code: f"<U+{code:04X}>" for code in _BIDI}
 _STRIP = {**dict.fromkeys(_CONTROLS), **_BIDI_TABLE}
 _VISUALIZE = {**dict.fromkeys(_CONTROLS, MARK), **_BIDI_TABLE}
-_CLEAN_ASCII = str.maketrans("\t\n", "  ")
+_SPACES = str.maketrans(dict.fromkeys("\t\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", " "))  # what ends a line, somewhere
 
 
 class Sanitizer:
@@ -94,13 +94,15 @@ def _colour_arguments(values: list[str], start: int) -> int:
 
 
 def one_line(text: str) -> str:
-    """`text` as one line without any control sequence: for titles, names and messages inside a line of ours."""
+    """`text` as one line without any control sequence: for titles, names and messages inside a line of ours.
+
+    Sequences go as a whole, one that never ends with what follows it; line ends become spaces.
+    """
     if text.isprintable():
         return text
     cutter = Escapes(c1=True)
     plain = "".join([piece for sequence, piece in cutter.feed(text) if not sequence])
-    plain = plain.replace("\r\n", " ").translate(_CLEAN_ASCII)
-    return plain.replace("\u2028", " ").replace("\u2029", " ").translate(_STRIP)
+    return plain.replace("\r\n", " ").translate(_SPACES).translate(_STRIP)
 
 
 def osc_text(text: str) -> str:
