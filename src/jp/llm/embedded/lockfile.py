@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 
 class ModelLock:
-    """Held from `__enter__` to `__exit__`; raises BusyError, naming the holder, when another process has it."""
+    """Held from `__enter__` to `__exit__`.
+
+    Raises BusyError, naming the holder, when another process has it, and OSError where the file can't be locked or
+    written; nothing is held then.
+    """
 
     def __init__(self, path: str, model: "Model") -> None:
         self._path = path
@@ -20,21 +24,28 @@ class ModelLock:
         self._fd = -1
 
     def __enter__(self) -> Self:
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            _lock(self._fd)
-        except OSError:
-            holder = os.pread(self._fd, 32, 0).decode("ascii", "replace").strip() if hasattr(os, "pread") else ""
-            os.close(self._fd)
-            who = f" (process {holder})" if holder.isdigit() else ""
-            raise BusyError(
-                f"another process{who} is installing or removing {self._model.name}",
-                hints=["wait for it, or stop it; what it has fetched is kept"],
-                metadata={"model": self._model.id, "pid": int(holder) if holder.isdigit() else None},
-            ) from None
-        os.ftruncate(self._fd, 0)
-        os.write(self._fd, f"{os.getpid()}\n".encode())
+            try:
+                _lock(fd)
+            except BlockingIOError:
+                raise self._busy(fd) from None
+            os.ftruncate(fd, 0)
+            os.write(fd, f"{os.getpid()}\n".encode())
+        except BaseException:
+            os.close(fd)
+            raise
+        self._fd = fd
         return self
+
+    def _busy(self, fd: int) -> BusyError:
+        holder = os.pread(fd, 32, 0).decode("ascii", "replace").strip() if hasattr(os, "pread") else ""
+        who = f" (process {holder})" if holder.isdigit() else ""
+        return BusyError(
+            f"another process{who} is installing or removing {self._model.name}",
+            hints=["wait for it, or stop it; what it has fetched is kept"],
+            metadata={"model": self._model.id, "pid": int(holder) if holder.isdigit() else None},
+        )
 
     def __exit__(self, *_: object) -> None:
         os.close(self._fd)
@@ -47,7 +58,10 @@ if sys.platform == "win32":
     def _lock(fd: int) -> None:
         # past the holder's number, so that the holder can be read while the lock is held
         os.lseek(fd, 64, os.SEEK_SET)
-        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:  # how it says that somebody else has it
+            raise BlockingIOError(error.errno, error.strerror) from error
         os.lseek(fd, 0, os.SEEK_SET)
 
 else:
