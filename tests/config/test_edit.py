@@ -145,3 +145,16 @@ def test_every_persona_of_a_real_workspace_can_be_edited(data_dir: Path) -> None
             kept = set(new.splitlines())
             lost = [line for line in text.splitlines() if line not in kept]
             assert len(lost) <= 1, f"{path} {key}: {lost}"
+
+
+@pytest.mark.parametrize("key", ["foo", "assistant.nmae"])
+def test_an_error_names_what_was_typed(key: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        set_value("config.toml", "", key, "bar")
+    assert caught.value.message.startswith(f"jp config set {key}: ")
+
+
+@pytest.mark.parametrize("value", ["\udcff", "=a\udcffb", "+\udcff", ':"\\ud800"'])
+def test_what_is_no_utf_8_is_refused(value: str) -> None:
+    with pytest.raises(AssignmentError, match=r"jp config set assistant\.name: .*(UTF-8|surrogates)"):
+        set_value("config.toml", "", "assistant.name", value)

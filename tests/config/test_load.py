@@ -194,3 +194,27 @@ def test_of_a_conversation_an_incomplete_table_is_passed_over(paths: Paths) -> N
     assert config.root.conversation.attachments == []
     assert config.get("conversation.tools.x.access.fs") == [{"path": "a"}]
     assert config.get("conversation.title.generate.model.id") == "a/b"
+
+
+@pytest.mark.parametrize(
+    ("key", "origin"),
+    [
+        ("assistant.model.parameters.temprature", "-p temprature"),
+        ("assistant.model.parameters.temperature", "-p temperature"),
+        ("assistant.model.id", "-m"),
+        ("assistant.nmae", "assistant.nmae"),
+    ],
+)
+def test_an_error_names_the_flag_as_it_was_typed(paths: Paths, key: str, origin: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(paths, {}, flags={key: ["no", "such"]})
+    assert caught.value.message.startswith(f"{origin}: ")
+
+
+def test_a_source_that_is_no_utf_8_is_an_error(paths: Paths) -> None:
+    with pytest.raises(ConfigError, match=r"environment variable JP_ASSISTANT_NAME: .*UTF-8"):
+        load(paths, {"JP_ASSISTANT_NAME": "\udcff"})
+    with pytest.raises(ConfigError, match=r"--cfg .*UTF-8"):
+        load(paths, {}, cfg=["assistant.name=\udcff"])
+    with pytest.raises(ConfigError, match=r"-m: .*UTF-8"):
+        load(paths, {}, flags={"assistant.model.id": "\udcff"})

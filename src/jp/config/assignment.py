@@ -28,13 +28,15 @@ def nest(path: Sequence[str], value: Any) -> dict[str, Any]:
     return dict(tree)
 
 
-def from_argument(argument: str) -> Layer:
+def from_argument(argument: str, origin: str | None = None) -> Layer:
     """The layer of `key=value`, `key:=json`, `key+=item` or `key:+=json`.
 
-    Raises `UnknownKeyError`, `InvalidValueError` or `AssignmentError`, each naming the argument.
+    Raises `UnknownKeyError`, `InvalidValueError` or `AssignmentError`, each naming the argument, or `origin` where it
+    was written elsewhere than behind `--cfg`.
     """
     key, _, text = argument.partition("=")
-    origin = f"--cfg {argument}" if len(argument) <= 80 else f"--cfg {argument[:79]}…"
+    if origin is None:
+        origin = f"--cfg {argument}" if len(argument) <= 80 else f"--cfg {argument[:79]}…"
     mode = ""
     while key[-1:] in (":", "+") and key[-1] not in mode:
         mode += key[-1]
@@ -57,19 +59,46 @@ def steers_loading(layer: Layer) -> AssignmentError | None:
     )
 
 
-def from_value(key: str, value: object, source: str = "flag") -> Layer:
-    """The layer that sets `key` to a value that is one already; a list replaces, unless in the merge form.
+PARAMETERS = "assistant.model.parameters."
 
-    Raises `UnknownKeyError`; a value that does not fit is refused when the layer is read.
+
+def from_value(key: str, value: object) -> Layer:
+    """The layer of a flag that sets `key` to a value that is one already; a list replaces, unless in the merge form.
+
+    Raises `UnknownKeyError` and `AssignmentError` in the name of the flag; a value that does not fit is refused when
+    the layer is read.
     """
-    path, kind = find(key, f"{source} {key}")
+    origin = flag_of(key)
+    path, kind = find(key, origin)
+    if isinstance(value, str):
+        refuse_bytes(origin, key, value)
     if isinstance(value, list) and isinstance(kind, Items):
         value = {"value": value, "strategy": "replace"}
-    return Layer(source, f"{source} {key}", nest(path, value))
+    return Layer("flag", origin, nest(path, value))
+
+
+def flag_of(key: str) -> str:
+    """What a user typed to set `key` by a flag; the key itself where no flag is known for it."""
+    if key == "assistant.model.id":
+        return "-m"
+    return f"-p {key.removeprefix(PARAMETERS)}" if key.startswith(PARAMETERS) else key
+
+
+def refuse_bytes(origin: str, key: str, text: str) -> None:
+    """Raise `AssignmentError` for a text that was no UTF-8 on the command line: no file and no event can hold it."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise AssignmentError(
+            f"{origin}: the value is not valid UTF-8",
+            hints=["check the encoding of the terminal or of the script that says it"],
+            metadata={"origin": origin, "key": key},
+        ) from None
 
 
 def _value(origin: str, path: tuple[str, ...], kind: Kind, text: str, *, raw: bool, append: bool) -> Any:
     _refuse_items(origin, path)
+    refuse_bytes(origin, join_key(path), text)
     try:
         if raw:
             return _joined(kind, _json(origin, text), append)
@@ -110,8 +139,10 @@ def _joined(kind: Kind, value: Any, append: bool) -> Any:
 
 def _json(origin: str, text: str) -> Any:
     try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")  # "\ud800" alone is no character: it could not be stored
+        return value
+    except (ValueError, RecursionError) as error:
         raise AssignmentError(
             f"{origin}: not valid JSON: {error}", metadata={"origin": origin}, hints=["a text in JSON is quoted"]
         ) from None

@@ -18,12 +18,8 @@ def set_value(path: str, text: str, key: str, expression: str) -> str:
     `:json`, `+item`). The result is read and checked before it is returned; writing it is the caller's. Raises leaves
     of `ConfigError`.
     """
-    argument = f"{key}{expression}"
-    if not expression.startswith(("=", ":=", "+=", ":+=", "+:=")):
-        raw, append, word = prefix(expression)
-        argument = f"{key}{':' if raw else ''}{'+' if append else ''}={word}"
-    layer = from_argument(argument)
-    steps, kind = find(argument.partition("=")[0].rstrip(":+").strip(), f"jp config set {key}")
+    layer = typed(key, expression)
+    steps, kind = find(key, layer.name)
     value: Any = layer.partial
     for step in steps:
         value = value[step]
@@ -36,6 +32,16 @@ def set_value(path: str, text: str, key: str, expression: str) -> str:
     new = _set(path, text, steps, value)
     Layer("file", path, parse(path, new)).read()
     return new
+
+
+def typed(key: str, expression: str) -> Layer:
+    """What `jp config set KEY EXPRESSION` says, as a layer; raises leaves of `ConfigError` in its name."""
+    origin = f"jp config set {key}"
+    find(key, origin)
+    if expression.startswith(("=", ":=", "+=", ":+=", "+:=")):
+        return from_argument(f"{key}{expression}", origin)
+    raw, append, word = prefix(expression)
+    return from_argument(f"{key}{':' if raw else ''}{'+' if append else ''}={word}", origin)
 
 
 def _set(path: str, text: str, steps: tuple[str, ...], value: Any) -> str:

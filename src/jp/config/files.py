@@ -41,6 +41,12 @@ def first_file(stem: str) -> str | None:
     return None
 
 
+def settings_file(directory: str) -> str:
+    """The file that holds the settings of a directory: the one that is read, `config.toml` where there is none yet."""
+    stem = os.path.join(directory, "config")
+    return first_file(stem) or stem + SUFFIXES[0]
+
+
 def chain(paths: Paths) -> list[tuple[str, str]]:
     """The discovered files with their scope, from the widest to the narrowest."""
     found: list[tuple[str, str | None]] = []

@@ -72,4 +72,5 @@ def _unknown(text: str, seen: list[str], aliases: Mapping[str, str], providers: 
         hints.append(f"a server of your own is set up by providers.llm.{provider or '<name>'}.base_url")
     elif not slash:
         hints.append("aliases are set in providers.llm.aliases")
-    return ModelIdError(message, hints=hints, metadata={"model": text, "nearest": near})
+    metadata = {"model": text, "provider": provider if slash else None, "nearest": near}
+    return ModelIdError(message, hints=hints, metadata=metadata)

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jp.config.errors import ModelIdError
 from jp.config.kinds import MISSING, SHOWN, Form
 from jp.config.layers import Layer
 from jp.config.model import PROVIDERS, ModelId, parse_model_id
-from jp.config.schema import LOADING, AppConfig, find, root, typed
-from jp.config.trust import Withheld, commands
+from jp.config.schema import LOADING, AppConfig, find, root, split_key, typed
+from jp.config.trust import Withheld, commands, waits_for_trust
 
 
 class Config:
@@ -47,7 +48,24 @@ class Config:
     def model_id(self, text: str | None = None) -> ModelId | None:
         """The model that `text` (or `assistant.model.id`) means; None when none is set. Raises `ModelIdError`."""
         text = text if text is not None else self.root.assistant.model.id
-        return None if text is None else parse_model_id(text, self.aliases, self.providers)
+        if text is None:
+            return None
+        try:
+            return parse_model_id(text, self.aliases, self.providers)
+        except ModelIdError as error:
+            held = self.withheld_for(str(error.metadata.get("provider", "")))
+            if not held:
+                raise
+            raise ModelIdError(
+                f"the provider of the model {text} is a server that waits for trust",
+                hints=[waits_for_trust(each) for each in held],
+                metadata={**error.metadata, "nearest": None, "withheld": [each.key for each in held]},
+            ) from None
+
+    def withheld_for(self, provider_name: str) -> list[Withheld]:
+        """What is said about a provider and is not in effect; `waits_for_trust` says it to a user."""
+        above = ("providers", "llm", provider_name)
+        return [each for each in self.withheld if split_key(each.key)[:3] == above]
 
     @property
     def delta(self) -> dict[str, Any] | None:

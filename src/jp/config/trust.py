@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jp.config.containers import Merge, bare
 from jp.config.kinds import MISSING, SHOWN, Kind, Mismatch
-from jp.config.schema import join_key, root
+from jp.config.schema import join_key, root, split_key
 
 LOOPBACK = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[^@\\]*)?"
 
@@ -40,6 +40,32 @@ def fingerprint(withheld: "list[Withheld] | tuple[Withheld, ...]") -> str:
     import hashlib
 
     return hashlib.sha256("\n".join(sorted({each.digest for each in withheld})).encode()).hexdigest()
+
+
+LONGEST_WORD = 300
+PLAIN = r"[A-Za-z0-9/~][!-~]*"
+
+
+def waits_for_trust(held: Withheld) -> str:
+    """One sentence for a user who needs `held`: what is not in effect, who says it, and how to have it for oneself."""
+    import re
+    import shlex
+
+    key, value, sign = held.key, held.value, ""
+    if _is_list(split_key(key)):
+        sign = "+"
+    if not (isinstance(value, str) and re.fullmatch(PLAIN, value) and "," not in value):
+        import json
+
+        # Escaped, so that what is pasted into a shell is what can be seen.
+        sign, value = f"{sign}:", json.dumps(value, default=str)
+    word = shlex.quote(f"{sign}{value}")
+    if len(word) > LONGEST_WORD:
+        word = "VALUE"
+    return (
+        f"{key} in {held.origin} is not in effect until the workspace is trusted; "
+        f"to have it for yourself now: `jp config set --local {shlex.quote(key)} {word}`"
+    )
 
 
 def split(

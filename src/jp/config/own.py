@@ -1,0 +1,52 @@
+"""What a user's own edit of a workspace's file puts in effect.
+
+Whoever types `jp config set editor.cmd vim` trusts that command, whatever file it goes to. Not by trusting what the
+file says afterwards: below `providers.mcp.x` somebody else may have written the program, of which only an argument was
+set. So what was typed is trusted, and a table that holds it only where the rest of it was trusted already.
+"""
+
+from typing import NamedTuple
+
+from jp.config.kinds import MISSING
+from jp.config.layers import Layer
+from jp.config.read import parse
+from jp.config.schema import root, split_key
+from jp.config.trust import Withheld, split
+
+
+class Edit(NamedTuple):
+    """One key set in a workspace's file: the file, its text before and after, and what was typed (`edit.typed`)."""
+
+    path: str
+    before: str
+    after: str
+    key: str
+    typed: Layer
+
+
+def trusted_by(edit: Edit, trusted: frozenset[str]) -> tuple[list[Withheld], list[Withheld]]:
+    """What the edit makes trusted, and what keeps the key that was set waiting for trust nevertheless.
+
+    `trusted` are the digests that are trusted in the workspace already.
+    """
+    steps = split_key(edit.key)
+    said = {each.digest for each in _held(edit.typed, frozenset())}
+    there = {each.key for each in _held(_layer(edit.path, edit.before), trusted)}
+    own: list[Withheld] = []
+    waiting: list[Withheld] = []
+    for each in _held(_layer(edit.path, edit.after), trusted):
+        path = split_key(each.key)
+        if each.digest in said:
+            own.append(each)
+        elif len(path) < len(steps) and steps[: len(path)] == path:
+            (waiting if each.key in there else own).append(each)
+    return own, waiting
+
+
+def _layer(path: str, text: str) -> Layer:
+    return Layer("file", path, parse(path, text), path=path, lenient=True)
+
+
+def _held(layer: Layer, trusted: frozenset[str]) -> list[Withheld]:
+    """What of a layer needs trust; not what the defaults say."""
+    return split(layer.read(), layer.name, trusted, root().final(MISSING))[1]
