@@ -49,19 +49,63 @@ def test_a_table_is_fitted_to_a_width_that_is_known_and_only_then(box: bool) -> 
     assert "title to be cut" in table(COLUMNS, ROWS, box=box)
 
 
-def test_columns_that_may_shrink_give_first_and_the_others_when_nothing_is_left() -> None:
+LISTING = (Column("ID"), Column(""), Column("Activity", align="right"), Column("Title", shrink=1))
+LISTED = [
+    ("jp-c17835632000", "*", "12 days ago", "Something with a rather long title that has to be cut"),
+    ("jp-c17835632111", "", "now", "漢字の題名 of a conversation"),
+]
+
+
+@pytest.mark.parametrize("box", [False, True])
+@pytest.mark.parametrize(
+    ("width", "boxed", "columns"),
+    [
+        (None, True, "ID Activity Title"),
+        (80, True, "ID Activity Title"),
+        (48, True, "ID Activity Title"),
+        (47, False, "ID Activity Title"),
+        (40, False, "ID Activity Title"),
+        (36, False, "ID Activity"),
+        (30, False, "ID"),
+        (20, False, "ID"),
+        (18, False, "ID"),
+        (15, False, "ID"),
+        (10, False, "ID"),
+        (1, False, "ID"),
+    ],
+)
+def test_ids_are_whole_in_every_window(width: int | None, boxed: bool, columns: str, box: bool) -> None:
+    written = table(LISTING, LISTED, width=width, box=box)
+    lines = plain(written).splitlines()
+    assert ("│" in written) == (box and boxed)
+    assert lines[1 if box and boxed else 0].replace("│", " ").split() == columns.split()
+    assert all(row[0] in plain(written) for row in LISTED)
+    assert (LISTED[0][3] in written) == (width is None)
+    assert ("Som" in written) == ("Title" in columns)
+    assert ("*" in written) == (width is None or width >= 18)
+    assert max(map(display_width, lines)) <= max(width or 1000, len("jp-c17835632000"))
+
+
+def test_the_most_willing_columns_give_first_and_others_never() -> None:
     assert shrunk([10, 30], [0, 1], 30) == [10, 20]
     assert shrunk([10, 30], [0, 1], 18) == [10, 8]
-    assert shrunk([20, 30], [0, 1], 20) == [12, 8]
-    assert shrunk([20, 30], [0, 0], 40) == [20, 20]
-    assert shrunk([20, 30], [0, 1], 1) == [1, 1]
+    assert shrunk([10, 30], [0, 1], 17) is None
+    assert shrunk([20, 30, 40], [0, 1, 2], 60) == [20, 30, 10]
+    assert shrunk([20, 30, 40], [0, 1, 2], 40) == [20, 12, 8]
+    assert shrunk([20, 30], [0, 0], 40) is None
+    assert shrunk([20, 3], [0, 1], 23) == [20, 3]
+    assert shrunk([20, 3], [0, 1], 22) is None
 
 
-@given(st.lists(st.tuples(st.integers(1, 80), st.integers(0, 2)), min_size=1, max_size=6), st.integers(6, 200))
-def test_widths_fit_whenever_there_is_a_column_for_each(columns: list[tuple[int, int]], available: int) -> None:
+@given(st.lists(st.tuples(st.integers(1, 80), st.integers(0, 2)), min_size=1, max_size=6), st.integers(1, 300))
+def test_widths_fit_and_what_may_not_shrink_is_whole(columns: list[tuple[int, int]], available: int) -> None:
     found = shrunk([width for width, _ in columns], [wish for _, wish in columns], available)
+    if found is None:
+        assert sum(min(8, width) if wish else width for width, wish in columns) > available
+        return
     assert sum(found) <= available
-    assert all(1 <= width <= natural for width, (natural, _) in zip(found, columns, strict=True))
+    for width, (natural, wish) in zip(found, columns, strict=True):
+        assert width == natural if not wish else min(8, natural) <= width <= natural
 
 
 def test_wide_characters_keep_the_columns_straight() -> None:

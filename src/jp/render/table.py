@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _ALIGNMENTS = {"left": "<", "center": "^", "right": ">"}
-_LEAST = 8  # columns of text that a column which may shrink keeps
+_LEAST = 8  # columns of text that a column which may shrink keeps in a box
+_LEAST_PLAIN = 4
 _BOLD, _DIM, _END = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 class Column:
     """A column: its heading, `align` left, center or right, and whether it may be cut to make the table fit.
 
-    Columns with a higher `shrink` are cut first; 0 (or False) is cut last of all, when nothing else is left.
+    Columns with a higher `shrink` are cut first, and where that is not enough they are left out first; 0 (or False) is
+    never cut. Where even that is too wide, columns of 0 are left out from the right, but never the first: it names the
+    row, and a line that is too long is of more use than half an id.
     """
 
     __slots__ = ("align", "shrink", "title")
@@ -45,7 +48,8 @@ def table(
     """A table with its heading, each line ended; no rows give nothing.
 
     `width` is the columns of the channel, None where it is not known. `links` are targets for the cells of each row and
-    are used only with `box`, which stands for a channel with escapes. A column in which nothing stands is left out.
+    are used only in a box, which stands for a channel with escapes and is dropped where it is wider than `width`. A
+    column in which nothing stands is left out.
     """
     cells = [[one_line(cell) for cell in row] for row in rows]
     if not cells:
@@ -56,14 +60,12 @@ def table(
     heading, *cells = ([row[index] for index in shown] for row in (heading, *cells))
     if links is not None:
         links = [[targets[index] for index in shown] for targets in links]
-    gap, edges = (3, 4) if box else (2, 0)
     natural = [max(display_width(row[index]) for row in (heading, *cells)) for index in range(len(columns))]
-    widths = natural
-    if width is not None:
-        widths = shrunk(natural, [column.shrink for column in columns], width - gap * (len(columns) - 1) - edges)
-    lines = [_cells(row, columns, widths, last=box) for row in (heading, *cells)]
-    if not box:
+    layout = _fitted(natural, [column.shrink for column in columns], width, box=box)
+    lines = [_cells(row, columns, layout) for row in (heading, *cells)]
+    if not layout.box:
         return "".join("  ".join(line).rstrip() + "\n" for line in lines)
+    widths = layout.widths
     if links is not None:
         from jp.terminal.osc import hyperlink
 
@@ -100,25 +102,61 @@ def details(rows: Iterable[tuple[str, str]], *, width: int | None = None, bold: 
     return "".join(f"{line}\n" for line in lines)
 
 
-def shrunk(natural: Sequence[int], shrink: Sequence[int], available: int) -> list[int]:
-    """Widths that fit into `available` columns as far as they can: the most willing columns give first."""
+class _Layout:
+    """Which columns are shown, how wide, and whether in a box."""
+
+    __slots__ = ("box", "shown", "widths")
+
+    def __init__(self, shown: list[int], widths: list[int], *, box: bool) -> None:
+        self.shown = shown
+        self.widths = widths
+        self.box = box
+
+
+def _fitted(natural: Sequence[int], shrink: Sequence[int], width: int | None, *, box: bool) -> _Layout:
+    """The best layout for `width`: a box, plain columns, fewer of them, and at last the first column alone, whole."""
+    shown = list(range(len(natural)))
+    if width is None:
+        return _Layout(shown, list(natural), box=box)
+    while True:
+        for boxed in (True, False) if box else (False,):
+            gap, edges = (3, 4) if boxed else (2, 0)
+            room = width - gap * (len(shown) - 1) - edges
+            least = _LEAST if boxed else _LEAST_PLAIN
+            widths = shrunk([natural[i] for i in shown], [shrink[i] for i in shown], room, least)
+            if widths is not None:
+                return _Layout(shown, widths, box=boxed)
+        if len(shown) == 1:
+            return _Layout(shown, [natural[0]], box=False)
+        box = False
+        shown.remove(max(shown[1:], key=lambda i: (shrink[i], i)))
+
+
+def shrunk(natural: Sequence[int], shrink: Sequence[int], available: int, least: int = _LEAST) -> list[int] | None:
+    """Widths that fit into `available` columns, the most willing columns give first; None where there are none.
+
+    A column gives until it is `least` wide.
+    """
     widths = list(natural)
     floors = list(natural)
-    for priority in sorted(set(shrink), reverse=True):
-        floors = [_LEAST if wish == priority else floor for wish, floor in zip(shrink, floors, strict=True)]
+    for priority in sorted({wish for wish in shrink if wish}, reverse=True):
+        floors = [
+            min(least, one) if wish == priority else floor
+            for wish, floor, one in zip(shrink, floors, natural, strict=True)
+        ]
         found = fit(widths, floors, available)
         if found is not None:
             return found
-        widths = [min(one, floor) for one, floor in zip(widths, floors, strict=True)]
-    return fit(widths, [1] * len(widths), available) or [min(width, 1) for width in widths]
+        widths = floors
+    return fit(widths, floors, available)
 
 
-def _cells(row: Sequence[str], columns: Sequence[Column], widths: Sequence[int], *, last: bool) -> list[str]:
-    shown = [truncate(cell, width) for cell, width in zip(row, widths, strict=True)]
-    return [
-        aligned(cell, display_width(cell), column.align, width) if last or column is not columns[-1] else cell
-        for cell, column, width in zip(shown, columns, widths, strict=True)
-    ]
+def _cells(row: Sequence[str], columns: Sequence[Column], layout: _Layout) -> list[str]:
+    cells = []
+    for index, width in zip(layout.shown, layout.widths, strict=True):
+        cell = truncate(row[index], width)
+        cells.append(aligned(cell, display_width(cell), columns[index].align, width))
+    return cells
 
 
 def _rule(widths: Sequence[int], left: str, middle: str, right: str) -> str:
