@@ -1,6 +1,7 @@
 """The installer and the runtime in a process of their own, for tests that kill it: `python -m tests.embedded.driver`.
 
 install MODEL.json    installs the model described there; prints each event and the outcome
+save                  waits for a process that has been asked to save and does not answer
 run NAME [ID]         starts the embedded model NAME; prints its pid, base URL and key, then waits for a signal
 """
 
@@ -80,12 +81,26 @@ def run(name: str, conversation: str | None = None) -> int:
         signal.pause()
 
 
+def save() -> int:
+    """Ask a process that never answers to save its slot."""
+    from jp.interrupt.children import PIPE, spawn
+    from jp.llm.embedded.runtime import Running
+
+    child = spawn([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=PIPE)
+    assert child.stdin is not None
+    running = Running(find("tiny"), child, child.stdin, "key", 512)
+    say("saving")
+    say("saved", running.save(timeout=60))
+    checkpoint()
+    return 0
+
+
 def main() -> None:
     router = Router()
     router.promptable = False
     router.arm()
     try:
-        status = {"install": install, "fill": fill, "run": run}[sys.argv[1]](*sys.argv[2:])
+        status = {"install": install, "fill": fill, "run": run, "save": save}[sys.argv[1]](*sys.argv[2:])
     except JpError as error:
         say("error", error.code, error.message)
         status = error.status

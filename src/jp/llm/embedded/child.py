@@ -39,7 +39,7 @@ def main() -> "NoReturn":
     except ImportError as error:
         _report(reports, {"failed": "missing", "message": str(error)})
         os._exit(1)
-    except Exception as error:
+    except Exception as error:  # the runtime's own classes and the standard ones: all of them are said to the parent
         _report(reports, {"failed": "load", "message": str(error) or type(error).__name__})
         os._exit(1)
     port = int(server.listening_address.rsplit(":", 1)[1])

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from jp.interrupt.children import Child
     from jp.llm.embedded.catalogue import Model
 
-TICK = 0.2
 TAIL = 8192
 SAVE_TIMEOUT = 5.0
 
@@ -102,14 +101,17 @@ class Running:
     def save(self, timeout: float = SAVE_TIMEOUT) -> int:
         """Write the conversation's slot for a follow-up; returns the tokens saved, 0 when not done within `timeout`.
 
-        For the end of a turn, when the model is idle. Waits, and does not wake for a shutdown: `timeout` is the bound.
+        For the end of a turn, when the model is idle. A shutdown ends the wait at once, with 0.
         """
-        if not self._tell(b'{"do": "save"}\n'):
-            return 0
+        saved: SimpleQueue[int] = SimpleQueue()  # a new one: an earlier save that was given up may still answer
+        self._saved = saved
+        unsubscribe = on_shutdown(lambda: saved.put(0))
         try:
-            return self._saved.get(timeout=timeout)
+            return saved.get(timeout=timeout) if self._tell(b'{"do": "save"}\n') else 0
         except Empty:
             return 0
+        finally:
+            unsubscribe()
 
     def stop(self) -> None:
         """End the process now; any thread, blocks nowhere, more than once is once."""
@@ -132,26 +134,37 @@ class Running:
 
     def _listen(self, reports: int, post: "Callable[[Ready | Failed], None]") -> None:
         """The reports of the child, on a thread of its own; posts exactly once."""
+        try:
+            with os.fdopen(reports, "rb") as lines:
+                for line in lines:
+                    if self._take(line):
+                        post(Ready(self))
+        except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+            self._said = {"message": f"its process says what nobody understands ({type(error).__name__}: {error})"}
+            self._child.kill_group(signal.SIGTERM)
+        finally:  # whoever waits for a word gets one, whatever was said
+            self._saved.put(0)
+            if not self.base_url:
+                self._child.exited.wait(10)
+                post(Failed(self._explain()))
+
+    def _take(self, line: bytes) -> bool:
+        """One report; whether it is the first to say that the model is ready. Raises on what is no report."""
         import json
 
-        posted = False
-        with os.fdopen(reports, "rb") as lines:
-            for line in lines:
-                record = json.loads(line)
-                if "ready" in record:
-                    ready = record["ready"]
-                    self.base_url = f"http://127.0.0.1:{ready['port']}/v1"
-                    self.restored, self.seconds = ready["restored"], ready["seconds"]
-                    posted = True
-                    post(Ready(self))
-                elif "saved" in record:
-                    self._saved.put(record["saved"])
-                else:
-                    self._said = record
-        self._saved.put(0)
-        if not posted:
-            self._child.exited.wait(10)
-            post(Failed(self._explain()))
+        record = json.loads(line)
+        if not isinstance(record, dict):
+            raise TypeError("no object")
+        if "saved" in record:
+            self._saved.put(int(record["saved"]))
+        elif "ready" not in record:
+            self._said = record
+        elif not self.base_url:
+            ready = record["ready"]
+            self.restored, self.seconds = int(ready["restored"]), float(ready["seconds"])
+            self.base_url = f"http://127.0.0.1:{int(ready['port'])}/v1"
+            return True
+        return False
 
     def _drain(self, stderr: int) -> None:
         """Keep the end of what the runtime logs, for the message when it fails."""
@@ -259,10 +272,7 @@ def start(model: "Model", environ: "Mapping[str, str]", options: Options | None 
     try:
         while True:
             checkpoint()
-            try:
-                event = inbox.get(timeout=TICK)
-            except Empty:
-                continue
+            event = inbox.get()
             if isinstance(event, Ready):
                 return event.running
             if isinstance(event, Failed):

@@ -6,7 +6,7 @@ is a file that can be taken up again, and it stops by itself at its next step.
 """
 
 import threading
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 from jp.interrupt import router
 from jp.interrupt.checkpoint import checkpoint
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from jp.interrupt.children import Child
 
     T = TypeVar("T")
-
-TICK = 0.2
 
 
 class Stopped(BaseException):
@@ -73,18 +71,15 @@ def run(work: "Callable[[Stop, Callable[[object], None]], T]", on_event: "Callab
             inbox.put(("done", work(stop, lambda event: inbox.put(("event", event)))))
         except Stopped:
             pass
-        except BaseException as error:
+        except BaseException as error:  # raised again by the caller, who would otherwise wait for ever
             inbox.put(("failed", error))
 
     unsubscribe = on_shutdown(lambda: inbox.put(("wake", None)))
-    threading.Thread(target=body, name="model-work", daemon=True).start()
     try:
+        threading.Thread(target=body, name="model-work", daemon=True).start()
         while True:
             checkpoint()
-            try:
-                kind, value = inbox.get(timeout=TICK)
-            except Empty:
-                continue
+            kind, value = inbox.get()
             if kind == "event":
                 on_event(value)
             elif kind == "done":
