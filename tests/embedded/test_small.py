@@ -130,11 +130,17 @@ def test_a_removed_conversation_is_forgotten_by_every_model() -> None:
         (top / model).mkdir(parents=True)
         (top / model / "17800836875.slot").write_bytes(b"x")
         (top / model / "other.slot").write_bytes(b"x")
+        (top / model / "17800836875.slot.4711").write_bytes(b"cut short by a kill")
+        (top / model / "178008368750.slot.4711").write_bytes(b"x")
+    (top / "a file").write_bytes(b"x")
     slots.forget(os.environ, "17800836875")
     slots.forget(os.environ, "../a/other")
-    assert sorted(str(path.relative_to(top)) for path in top.rglob("*.slot")) == ["a/other.slot", "b/other.slot"]
+    left = ["178008368750.slot.4711", "other.slot"]
+    assert sorted(str(path.relative_to(top)) for path in top.rglob("*.slot*")) == [
+        f"{model}/{name}" for model in "ab" for name in left
+    ]
     slots.forget_model(os.environ, "a")
-    assert [path.name for path in top.iterdir()] == ["b"]
+    assert sorted(path.name for path in top.iterdir()) == ["a file", "b"]
 
 
 # --- errors in words

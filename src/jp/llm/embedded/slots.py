@@ -49,7 +49,7 @@ def prune(directory: str, limit: int) -> None:
 
 
 def forget(environ: "Mapping[str, str]", conversation: str) -> None:
-    """Delete every model's slot of a conversation that was removed."""
+    """Delete every model's slot of a conversation that was removed, and what a killed child has left unfinished."""
     name = file_name(conversation)
     if name is None:
         return
@@ -59,7 +59,13 @@ def forget(environ: "Mapping[str, str]", conversation: str) -> None:
     except OSError:
         return
     for model in models:
-        _unlink(os.path.join(top, model, name))
+        try:
+            found = os.listdir(os.path.join(top, model))
+        except OSError:
+            continue
+        for each in found:
+            if each == name or each.startswith(name + "."):  # `<name>.<pid>` is one that is being written
+                _unlink(os.path.join(top, model, each))
 
 
 def forget_model(environ: "Mapping[str, str]", model: str) -> None:
