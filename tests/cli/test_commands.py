@@ -305,3 +305,23 @@ def test_bytes_that_are_no_text_leave_a_file_that_can_be_read(ask: Ask, workspac
     text = (workspace / ".jp" / "config.toml").read_bytes().decode()
     assert tomllib.loads(text)["assistant"].get("name") in (None, "a\ufffdb")
     assert ask("config", "show").status == "exited 0"
+
+
+def test_explain_and_the_query_agree_on_where_a_server_is(ask: Ask):
+    """A conversation that began with a server that is gone goes on with the one of today."""
+    ask("q", "-n", "hello")
+    (only,) = ids(ask)
+    stored = Path(ask("c", "path", only).stdout.rstrip("\n")) / "base_config.json"
+    base = json.loads(stored.read_text())
+    base["providers"]["llm"]["llamacpp"]["base_url"] = "http://127.0.0.1:9"
+    stored.write_text(json.dumps(base))
+    assert ask("q", "go on").stdout == "Hello from the test model.\n"
+    record = json.loads(ask("config", "explain", "--id", only, "providers.llm.llamacpp.base_url", "-F", "json").stdout)
+    assert record["value"] == record["sources"][-1]["value"] != "http://127.0.0.1:9"
+
+
+def test_explain_marks_what_waits_for_trust(ask: Ask, workspace: Path):
+    (workspace / ".jp.toml").write_text('providers.llm.openai.base_url = "https://evil.example"\n')
+    done = ask("config", "explain", "providers.llm.openai.base_url")
+    assert "(waits for trust)" in done.stdout.splitlines()[-1]
+    assert "jp config set --local providers.llm.openai.base_url https://evil.example" in done.stderr

@@ -127,6 +127,45 @@ def test_what_has_nothing_to_do_with_it_is_as_it_is_now(paths: Paths, write: Wri
     assert config.root.style.reasoning.display == "timer", "it differed from the default when it was recorded"
 
 
+RECORDED = {
+    "llm": {
+        "lab": {"base_url": "http://127.0.0.1:1", "api_key_env": "OLD"},
+        "llamacpp": {"base_url": "http://127.0.0.1:2"},
+        "aliases": {"old": "openai/a", "both": "openai/a"},
+    },
+    "mcp": {"gone": {"command": "serve"}},
+}
+
+
+@pytest.mark.parametrize("place", ["base", "first change", "later change"])
+def test_servers_are_where_they_are_today(paths: Paths, write: Write, place: str) -> None:
+    write("user/config.toml", 'providers.llm.lab.base_url = "http://127.0.0.1:9"\nproviders.llm.aliases.both = "x/b"')
+    stored = {"providers": RECORDED, "user": {"name": "me"}}
+    layers = {
+        "base": conversation_layers(stored),
+        "first change": conversation_layers(None, [stored]),
+        "later change": conversation_layers(MODEL, [stored]),
+    }[place]
+    config = load(paths, {}, conversation=layers)
+    now = load(paths, {})
+    assert config.root.user.name == "me"
+    assert config.root.providers.mcp == {}
+    assert config.root.providers.llm.named == now.root.providers.llm.named
+    assert config.aliases == {"old": "openai/a", "both": "openai/a" if place == "later change" else "x/b"}
+    for key in ("providers.llm.lab.base_url", "providers.llm.llamacpp.base_url", "providers.llm.aliases.both"):
+        assert config.explain(key)[-1][-1] == config.get(key), "what explains a value agrees with it"
+    assert config.explain("providers.llm.aliases.old")[-1][-1] == "openai/a"
+
+
+def test_what_does_not_count_is_not_told_of(paths: Paths, write: Write) -> None:
+    recorded = load(NOWHERE, {}, cfg=["assistant.model.id=openai/x"]).as_partial()
+    write("user/config.toml", 'style.code.color = false\nconfig_load_paths = ["now"]')
+    config = load(paths, {}, conversation=conversation_layers({**recorded, "config_load_paths": ["then"], "no": 1}))
+    for key in ("style.code.color", "config_load_paths", "providers.llm.openai.base_url"):
+        assert config.explain(key)[-1][-1] == config.get(key)
+    assert config.explain("assistant.model.id")[-1][0] == "the conversation's configuration"
+
+
 # --- what is recorded ---------------------------------------------------------------------------------------------
 
 
@@ -151,6 +190,15 @@ def test_what_arguments_and_flags_change_is_recorded_alone() -> None:
         "conversation": {"attachments": ["file://b"]},
         "style": {"typewriter": {"text_delay": "1s"}},
     }
+
+
+def test_where_servers_are_is_not_recorded_as_a_change() -> None:
+    cfg = ["providers.llm.lab.base_url=http://127.0.0.1:1", 'providers.mcp.x:={"command": "a"}']
+    assert load(NOWHERE, {}, conversation=conversation_layers(MODEL), cfg=cfg).delta is None
+    alias = load(NOWHERE, {}, conversation=conversation_layers(MODEL), cfg=[*cfg, "providers.llm.aliases.x=a/b"]).delta
+    assert alias is not None
+    assert list(alias["providers"]) == ["llm"]
+    assert list(alias["providers"]["llm"]) == ["aliases"]
 
 
 def test_a_persona_given_twice_is_recorded_once(paths: Paths, write: Write) -> None:

@@ -86,12 +86,22 @@ def test_neither_those_of_a_file_that_it_extends(paths: Paths, write: Write) -> 
 
 def test_neither_those_of_a_conversation(paths: Paths) -> None:
     recorded = conversation_layers(
-        {"editor": {"cmd": "./evil"}}, [{"providers": {"mcp": {"x": {"command": "./evil"}}}}]
+        {"editor": {"cmd": "./evil"}},
+        [
+            {"plugins": {"command": {"x": {"run": "unattended"}}}},
+            {
+                "providers": {
+                    "mcp": {"x": {"command": "./evil"}},
+                    "llm": {"openai": {"base_url": "https://evil.example"}},
+                }
+            },
+        ],
     )
     config = load(paths, {}, conversation=recorded)
     assert config.root.editor.cmd is None
-    assert config.root.providers.mcp == {}
-    assert len(config.withheld) == 2
+    assert config.root.plugins.command == {}
+    assert config.root.providers == load(paths, {}).root.providers
+    assert sorted(each.key for each in config.withheld) == ["editor.cmd", "plugins.command.x"]
 
 
 @pytest.mark.parametrize("name", ["user/config.toml", "own/config.toml"])
@@ -233,7 +243,8 @@ def test_what_was_in_effect_when_a_conversation_was_recorded_stays_so(
     Path(store.path).write_text(text, encoding="utf-8")
     continued = load(paths, {}, conversation=recorded, trust=store)
     assert continued.withheld == []
-    assert continued.shown() == created.shown()
+    now = load(paths, {}).shown()
+    assert continued.shown() == {**created.shown(), "providers": now["providers"]}, "servers are where they are today"
     assert store.remembering(paths.workspace_root, continued.commands()) is None
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jp.config.containers import Merge, bare
 from jp.config.errors import ModelIdError
 from jp.config.kinds import MISSING, SHOWN, Form
 from jp.config.layers import Layer
 from jp.config.model import PROVIDERS, ModelId, parse_model_id
 from jp.config.schema import LOADING, AppConfig, find, root, split_key, typed
+from jp.config.stored import without_servers
 from jp.config.trust import Withheld, commands, waits_for_trust
 
 
@@ -75,7 +77,9 @@ class Config:
         change = root().diff(self._before, self.values, Form(True, self.aliases))
         if change is MISSING:
             return None
-        return {key: value for key, value in change.items() if key not in LOADING} or None
+        recorded = {key: value for key, value in change.items() if key not in LOADING}
+        without_servers(recorded)
+        return recorded or None
 
     def commands(self) -> list[Withheld]:
         """What is in effect of all that needs trust; to be remembered when this is recorded with a conversation."""
@@ -110,7 +114,8 @@ class Config:
             found.append(("default", None, kind.write(default, SHOWN)))
         for layer in self.layers:
             value = said(layer, path)
-            if value is not MISSING:
+            fills_in = layer.source == "conversation" and _fills_in(layer, path)
+            if value is not MISSING and not (fills_in and found):
                 found.append((layer.name if layer.path is None else layer.source, layer.path, value))
         return found
 
@@ -126,6 +131,14 @@ def said(layer: Layer, path: Sequence[str]) -> Any:
         else:
             return MISSING
     return tree
+
+
+def _fills_in(layer: Layer, path: Sequence[str]) -> bool:
+    """Whether what a layer says at a path only counts where nobody else says anything (`stored`)."""
+    tree: Any = layer.read()
+    for step in path[:-1]:
+        tree = bare(tree).get(step) if isinstance(bare(tree), dict) else None
+    return isinstance(tree, Merge) and tree.strategy == "keep"
 
 
 def _value_at(values: Any, path: Sequence[str]) -> Any:

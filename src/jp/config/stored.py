@@ -3,13 +3,15 @@
 A conversation keeps the whole configuration it began with. Laid over today's as it is, it would also bring back what
 has nothing to do with the conversation: where a server was, a delay in a status line. So what a conversation is made of
 (`assistant`, `conversation`) holds as recorded; elsewhere only what differed from the defaults does; keys that steer
-loading do not; a recorded alias only fills in for one that is gone.
+loading do not, nor does anything of `providers`: servers are where they are today, whatever was in effect when a
+conversation was begun or changed. Aliases are the exception, as they name models: one of the base fills in for one that
+is gone, one that a change sets holds.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jp.config.containers import Items, Merge
+from jp.config.containers import Items, Merge, bare
 from jp.config.kinds import MISSING, Kind
 from jp.config.layers import Layer
 from jp.config.schema import LOADING, root
@@ -39,6 +41,7 @@ def _layer(name: str, partial: Mapping[str, Any], *, base: bool) -> Layer:
     form = layer.read()
     for key in LOADING:
         form.pop(key, None)
+    without_servers(form)
     if base:
         schema = root()
         defaults = schema.final(MISSING)
@@ -48,7 +51,33 @@ def _layer(name: str, partial: Mapping[str, Any], *, base: bool) -> Layer:
                 form[key] = _without(form[key], defaults.get(key))
             form[key] = settled(kind, form[key])
         _soften_aliases(form)
+    layer.partial = _pruned(layer.partial, form)
     return layer
+
+
+def without_servers(tree: dict[str, Any]) -> None:
+    """Take everything of `providers` out of a tree but the aliases."""
+    aliases = _table(_table(tree, "providers"), "llm").get("aliases")
+    tree.pop("providers", None)
+    if aliases:
+        tree["providers"] = {"llm": {"aliases": aliases}}
+
+
+def _table(tree: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = bare(tree.get(key))
+    return found if isinstance(found, dict) else {}
+
+
+def _pruned(partial: Mapping[str, Any], form: Mapping[str, Any]) -> dict[str, Any]:
+    """What of `partial`, as it was written, is in `form`: what does not count is not told of either."""
+    out = {}
+    for key, item in partial.items():
+        below = bare(form.get(key))
+        if isinstance(item, dict) and isinstance(below, dict) and set(below) <= set(item):
+            out[key] = _pruned(item, below)
+        elif key in form:
+            out[key] = item
+    return out
 
 
 def _without(value: Any, default: Any) -> Any:
@@ -79,7 +108,6 @@ def settled(kind: Kind, value: Any) -> Any:
 
 
 def _soften_aliases(form: dict[str, Any]) -> None:
-    providers = form.get("providers")
-    llm = providers.get("llm") if isinstance(providers, dict) else None
-    if isinstance(llm, dict) and isinstance(llm.get("aliases"), dict):
-        llm["aliases"] = Merge(llm["aliases"], "keep")
+    llm = _table(_table(form, "providers"), "llm")
+    if isinstance(bare(llm.get("aliases")), dict):
+        llm["aliases"] = Merge(bare(llm["aliases"]), "keep")

@@ -97,10 +97,13 @@ def commands(values: Mapping[str, Any]) -> list[Withheld]:
     """What is in effect of all that needs trust, from a resolved configuration.
 
     Whoever records that configuration with a conversation has it remembered as trusted (`TrustStore.remembering`): it
-    comes from sources that are, and would be held back when it is read from the conversation.
+    comes from sources that are, and would be held back when it is read from the conversation. Nothing of `providers`:
+    that is not read from a conversation.
     """
     found = []
     for path, value in _commands(values):
+        if path[0] == "providers":
+            continue
         if _is_list(path):
             found += [(path, item) for item in value if is_command(item)]
         else:

@@ -13,8 +13,6 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
-    import json
-
     from jp.cli.workspace import has_workspace
 
     layers = []
@@ -29,18 +27,27 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     value = config.get(args.key)
     if ctx.printer.format.is_json:
         sources = [{"source": source, "path": path, "value": said} for source, path, said in found]
-        ctx.printer.record(
-            json.dumps({"key": args.key, "value": value, "sources": sources}, ensure_ascii=False, default=str)
-        )
+        ctx.printer.record(_json({"key": args.key, "value": value, "sources": sources}))
         return 0
+    from jp.config.trust import waits_for_trust
     from jp.render.table import details
     from jp.terminal.printer import Target
 
-    rows = [(path or source, json.dumps(said, ensure_ascii=False, default=str)) for source, path, said in found]
+    held_back = [held for held in config.withheld if held.key == args.key or held.key.startswith(args.key + ".")]
+    origins = {held.origin for held in held_back if held.key == args.key}
+    rows = [
+        (path or source, _json(said) + (" (waits for trust)" if (path or source) in origins else ""))
+        for source, path, said in found
+    ]
     bold = ctx.printer.caps(Target.OUT).escapes
-    ctx.printer.out(f"{args.key} = {json.dumps(value, ensure_ascii=False, default=str)}\n")
+    ctx.printer.out(f"{args.key} = {_json(value)}\n")
     ctx.printer.out(details(rows, width=ctx.printer.width(Target.OUT), bold=bold))
-    for held in config.withheld:
-        if held.key == args.key or held.key.startswith(args.key + "."):
-            ctx.printer.note(f"{held.origin} sets it too, which is not in effect until the workspace is trusted")
+    for held in held_back:
+        ctx.printer.note(waits_for_trust(held))
     return 0
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
