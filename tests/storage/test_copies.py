@@ -200,11 +200,41 @@ def test_another_worktree_sees_the_conversation(store: Store, make: Make, folder
     assert other.open(made.id).local
 
 
-def test_missing_events_are_an_empty_conversation(store: Store, make: Make) -> None:
-    made = make(local=True)
-    os.unlink(os.path.join(made.path, "events.json"))
-    assert len(store.open(made.id).stream) == 0
-    lock = store.lock(made.id)
-    turn(store.open(made.id, lock))
-    lock.release()
+@pytest.mark.parametrize("which", [0, 1])
+def test_events_that_are_missing_in_one_place_are_read_from_the_other(store: Store, make: Make, which: int) -> None:
+    made = make()
+    missing = parts(made)[which]
+    missing.unlink()
     assert said(store, made.id) == ["q", "a"]
+    with store.lock(made.id) as lock:
+        turn(store.open(made.id, lock), "more")
+    assert said(store, made.id) == ["q", "a", "more", "a"]
+    assert missing.exists()
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_events_that_are_missing_everywhere_are_reported_and_nothing_is_written(
+    store: Store, make: Make, local: bool
+) -> None:
+    made = make(local=local)
+    folders = made.place.existing
+    for folder in folders:
+        os.unlink(os.path.join(folder, "events.json"))
+    before = [tree(folder) for folder in folders]
+    with store.lock(made.id) as lock:
+        for held in (None, lock):
+            with pytest.raises(UnreadableFileError, match="events are missing") as error:
+                store.open(made.id, held)
+            assert os.path.join(made.path, "events.json") in error.value.message
+            assert f"jp conversation rm jp-c{made.id}" in error.value.hints[1]
+    assert [tree(folder) for folder in folders] == before
+    assert [one.id for one in store.list()] == [made.id]
+    store.remove(made.id)
+    assert store.list() == []
+
+
+def test_a_new_one_that_was_only_just_made_is_empty(store: Store) -> None:
+    made = store.create()
+    assert made.lock is not None
+    made.lock.release()
+    assert len(store.open(made.id).stream) == 0

@@ -114,7 +114,25 @@ def test_an_error_leaves_no_temp(folder: Path) -> None:
         with fail_at(call, 1), pytest.raises(WriteError) as error:
             files.write_atomic(str(path), NEW)
         assert str(path) in error.value.message
+        assert "unchanged" in error.value.hints[0]
         assert os.listdir(folder) == ["a.json"]
+
+
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "replace"])
+def test_where_there_was_no_file_none_is_called_unchanged(folder: Path, call: str) -> None:
+    with fail_at(call, 1), pytest.raises(WriteError) as error:
+        files.write_atomic(str(folder / "a.json"), NEW)
+    assert error.value.hints == ()
+    assert os.listdir(folder) == []
+
+
+def test_a_file_that_was_replaced_is_not_called_unchanged(folder: Path) -> None:
+    path = folder / "a.json"
+    path.write_bytes(OLD)
+    with fail_at("fsync", 2), pytest.raises(WriteError) as error:
+        files.write_atomic(str(path), NEW)
+    assert path.read_bytes() == NEW
+    assert error.value.hints == ()
 
 
 KILLED = """

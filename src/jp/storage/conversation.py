@@ -11,7 +11,7 @@ from jp.conversation import events, ids
 from jp.conversation.stream import NotEventsError, Stream
 from jp.storage import files, records
 from jp.storage.copies import Relation, copy_directory, events_path, relation
-from jp.storage.errors import UnreadableFileError, WriteError, reason_of
+from jp.storage.errors import MissingEventsError, UnreadableFileError, WriteError, reason_of
 from jp.storage.layout import BASE_CONFIG, JOURNAL, Place
 from jp.storage.metadata import FILE as METADATA
 from jp.storage.metadata import Metadata
@@ -194,7 +194,7 @@ class Conversation:
             # Nothing is there: it may have been given another title just now, and another directory with that.
             self.place = self.store.place(self.id)
             return self._resolve(again=False)
-        return Stream()
+        raise MissingEventsError(events_path(self.path), ids.display(self.id))
 
     @staticmethod
     def _size(folder: str) -> int:

@@ -93,15 +93,26 @@ class UnreadableFileError(StorageError):
         )
 
 
+class MissingEventsError(UnreadableFileError):
+    """A conversation without its `events.json`: its words are gone from here, which an empty one must not hide."""
+
+    def __init__(self, path: str, conversation_id: str) -> None:
+        super().__init__(path, "the conversation's events are missing")
+        self.hints = (
+            "Restore the file from a backup or from version control.",
+            f"`jp conversation rm {conversation_id}` removes what is left of the conversation.",
+        )
+
+
 class WriteError(StorageError):
-    """A file could not be written; what was there before is still there."""
+    """A file could not be written. `kept`: there was one before, and it is as it was."""
 
     code = "write_failed"
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str, reason: str, *, kept: bool = False) -> None:
         super().__init__(
             f"can't write {path}: {reason}",
-            hints=["What the file held before is unchanged."],
+            hints=["What the file held before is unchanged."] if kept else [],
             metadata={"path": path, "reason": reason},
         )
 

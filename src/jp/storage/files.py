@@ -98,8 +98,10 @@ def write_atomic(path: str, pieces: "bytes | Iterable[Piece]") -> None:
     path = os.path.realpath(path) if os.path.islink(path) else path
     folder, name = os.path.split(path)
     temp = os.path.join(folder, temp_name(name))
+    kept = False
     try:
         mode = _mode(path)
+        kept = mode is not None
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
         try:
             try:
@@ -110,12 +112,13 @@ def write_atomic(path: str, pieces: "bytes | Iterable[Piece]") -> None:
             finally:
                 os.close(fd)
             os.replace(temp, path)
+            kept = False
         except BaseException:
             discard(temp)
             raise
         sync_directory(folder)
     except OSError as error:
-        raise WriteError(path, reason_of(error)) from error
+        raise WriteError(path, reason_of(error), kept=kept) from error
 
 
 def _mode(path: str) -> int | None:
