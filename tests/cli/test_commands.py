@@ -129,6 +129,12 @@ def test_rm_removes_both_copies_and_nothing_else(three: Ask, workspace: Path, he
     assert len(list(hermetic.rglob("events.json"))) == 1
 
 
+def test_rm_takes_ids_from_stdin(three: Ask):
+    first, second, third = ids(three)
+    assert three("c", "rm", "-", stdin=f"{second}\n{third}\n".encode()).status == "exited 0"
+    assert ids(three) == [first]
+
+
 def test_rm_of_an_unknown_one_removes_nothing(three: Ask):
     known = ids(three)
     done = three("c", "rm", known[0], "jp-c99999999999")

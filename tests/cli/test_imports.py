@@ -13,8 +13,8 @@ from tests.wire.model_server import ModelServer
 
 # Each costs more than a fast command may.
 HEAVY = {
-    "asyncio", "concurrent", "dataclasses", "email", "gettext", "http", "importlib.metadata", "inspect", "jinja2",
-    "locale", "logging", "markdown_it", "multiprocessing", "platform", "prompt_toolkit", "pydantic", "pygments",
+    "asyncio", "concurrent", "dataclasses", "email", "http", "importlib.metadata", "inspect", "jinja2",
+    "logging", "markdown_it", "multiprocessing", "prompt_toolkit", "pydantic", "pygments",
     "requests", "ssl", "subprocess", "tomlkit", "unittest", "urllib.request", "wcwidth", "xllamacpp", "yaml",
 }  # fmt: skip
 
@@ -52,7 +52,7 @@ def test_the_version_takes_the_router_and_nothing_else(plain: Path):
 def test_help_takes_the_command_line_and_nothing_below_it(plain: Path):
     modules = loaded("--help", cwd=plain)
     assert {name for name in ours(modules) if name.count(".") and name.split(".")[1] not in ("interrupt",)} <= {
-        "jp.boot", "jp.cli", "jp.cli.lean", "jp.cli.main", "jp.cli.parse", "jp.cli.tree", "jp.errors", "jp.version",
+        "jp.boot", "jp.cli", "jp.cli.main", "jp.cli.parse", "jp.cli.tree", "jp.errors", "jp.version",
     }  # fmt: skip
     assert not tops(modules) & (HEAVY | {"msgspec", "tomllib", "socket"})
 

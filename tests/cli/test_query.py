@@ -1,5 +1,6 @@
 """`jp query` as a whole, without a terminal: what is printed, stored and sent."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from jp.storage.store import Store
+from jp.storage.workspace import Workspace
 from tests.conftest import Jp, program
 from tests.support.status import of_returncode
 from tests.support.workspace import Ask, events, messages
@@ -214,7 +217,10 @@ def test_what_a_flag_changes_holds_for_the_rest_of_the_conversation(ask: Ask, se
     assert sum(e["type"] == "config_delta" for e in events(workspace)) == 1
 
 
-@pytest.mark.parametrize("args", [["-n", "--id", "newest"], ["-r", "low", "-R"], ["-p", "nonsense"]])
+@pytest.mark.parametrize(
+    "args",
+    [["-n", "--id", "."], ["--tmp", "--id", "."], ["-l", "--id", "."], ["-r", "low", "-R"], ["-p", "nonsense"]],
+)
 def test_contradicting_flags_are_usage_errors(ask: Ask, args):
     assert ask("q", *args, "hi").status == "exited 2"
 
@@ -373,3 +379,128 @@ def test_a_checkout_that_cannot_be_written_says_what_to_do(ask: Ask, workspace: 
     assert done.status == "exited 1"
     assert "--local" in done.stderr
     assert ask("q", "--local", "hi").stdout == "Hello from the test model.\n"
+
+
+@pytest.mark.parametrize(
+    ("default_id", "expected"),
+    [("last_activated", "one"), ("last_created", "two"), ("FIRST", "one"), ("ask", None), ("previous", None)],
+)
+def test_the_configured_default_decides_where_no_conversation_is_active(ask: Ask, workspace, default_id, expected):
+    ask("q", "-n", "one")
+    ask("q", "-n", "two")
+    first = min(path.name for path in (workspace / ".jp" / "conversations").iterdir())
+    ask("q", "--id", first, "again")
+    setting = f"conversation.default_id={first if default_id == 'FIRST' else default_id}"
+    fresh = {"JP_SESSION": "fresh"}
+    printed = ask("c", "print", "-c", setting, env=fresh)
+    asked = ask("q", "more", "-c", setting, env=fresh)
+    if expected is None:
+        assert (printed.status, asked.status) == ("exited 1", "exited 1")
+        assert "--id" in asked.stderr
+    else:
+        assert expected in printed.stdout
+        assert expected in ask("c", "print", "recent").stdout
+        assert "more" in ask("c", "print", env=fresh).stdout
+
+
+def test_a_default_that_names_nothing_is_named(ask: Ask):
+    ask("q", "hi")
+    done = ask("q", "-c", "conversation.default_id=last_activted", "hi", env={"JP_SESSION": "fresh"})
+    assert done.status == "exited 1"
+    assert "last_activted" in done.stderr
+    assert "last_activated" in done.stderr
+
+
+def test_an_archived_conversation_can_be_continued(ask: Ask, workspace: Path):
+    ask("q", "hi")
+    store = Store(Workspace.find(str(workspace), os.environ), os.environ)
+    store.archive(store.ids()[0])
+    assert ask("c", "use", "archived").status == "exited 0"
+    assert ask("q", "more").status == "exited 0"
+    assert "more" in ask("c", "print", "archived").stdout
+
+
+@pytest.mark.parametrize(
+    ("config", "value"), [("conversation.start_local=true", 0), ("conversation.title.from_heading=false", 1)]
+)
+def test_how_a_new_conversation_begins_is_configured(ask: Ask, workspace: Path, config, value):
+    ask("q", "-c", config, "# A heading")
+    found = list((workspace / ".jp").rglob("metadata.json"))
+    assert len(found) == value
+    assert all("title" not in json.loads(path.read_text()) for path in found)
+
+
+def test_the_users_name_and_the_labels_are_recorded(ask: Ask, workspace: Path):
+    ask("q", "-c", "user.name=Ada", "-c", "conversation.labels.team=core", "hi")
+    assert events(workspace)[1]["author"] == "Ada"
+    (metadata,) = workspace.rglob("metadata.json")
+    assert json.loads(metadata.read_text())["labels"] == {"team": ["core"]}
+
+
+@pytest.mark.req("104-116")
+@pytest.mark.parametrize(("finish", "said"), [("length", "cut off"), ("content_filter", "content filter")])
+def test_a_notice_comes_behind_the_answer(ask: Ask, workspace: Path, server: ModelServer, finish, said):
+    server.then(text("some words that were cut", finish=finish))
+    done = subprocess.run(
+        [*program(), "q", "hi"],
+        cwd=workspace,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    first, second = done.stdout.splitlines()
+    assert first == "some words that were cut"
+    assert said in second
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"), [([], "thinking"), (["--hide-reasoning"], ""), (["-c", "style.reasoning.display=hidden"], "")]
+)
+def test_reasoning_is_shown_as_configured(ask: Ask, args, shown):
+    assert ask("q", *args, "hi", replies=(text("ok", reasoning="thinking"),)).stderr.strip() == shown
+
+
+@pytest.mark.parametrize(("mode", "shown"), [("strip", "ab"), ("visualize", "a␛b"), ("off", "ab")])
+def test_control_sequences_are_treated_as_configured(ask: Ask, mode, shown):
+    done = ask("q", "-c", f"style.sanitize={mode}", "hi", replies=(text("a\x1b[2Jb", chunk=100),))
+    assert done.stdout == shown + "\n"
+
+
+@pytest.mark.parametrize(("flags", "thinks"), [(["-r", "low"], True), (["-R"], False), (["--no-reasoning"], False)])
+def test_reasoning_flags_reach_the_request(ask: Ask, server: ModelServer, flags, thinks):
+    ask("q", *flags, "hi")
+    assert server.bodies()[-1]["chat_template_kwargs"] == {"enable_thinking": thinks}
+
+
+@pytest.mark.parametrize("flags", [["-E"], ["--no-edit"], ["--no-title"], ["-p", "temperature:=0.5"]])
+def test_flags_that_change_nothing_that_can_be_seen(ask: Ask, flags):
+    assert ask("q", *flags, "hi").stdout == "Hello from the test model.\n"
+
+
+def test_a_workspace_is_named_from_anywhere(jp: Jp, workspace: Path):
+    assert jp("q", "--workspace", str(workspace), "hi").stdout == "Hello from the test model.\n"
+
+
+def test_a_log_on_a_full_stderr_holds_nothing_up(workspace: Path):
+    read, write = os.pipe()
+    try:
+        os.set_blocking(write, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(write, b"x" * 4096)
+        os.set_blocking(write, True)
+        done = subprocess.run(
+            [*program(), "q", "-vvvvv", "--log-file", "-", "hi"],
+            cwd=workspace,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=write,
+            timeout=30,
+            check=False,
+        )
+        assert done.stdout == b"Hello from the test model.\n"
+    finally:
+        os.close(read)
+        os.close(write)

@@ -264,10 +264,8 @@ def test_stdin_that_has_begun_is_waited_for(workspace: Path, server: ModelServer
         assert process.stdin is not None
         process.stdin.write(b"first ")
         process.stdin.flush()
-        deadline = time.monotonic() + 4.5  # beyond the moment at which silence would have been given up on
-        while time.monotonic() < deadline:
-            assert process.poll() is None
-            time.sleep(0.1)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(4.5)  # beyond the moment at which silence would have been given up on
         process.stdin.write(b"second")
         process.stdin.close()
         assert process.stdout is not None

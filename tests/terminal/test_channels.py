@@ -256,7 +256,6 @@ def test_hyperlinks_are_written_only_where_escapes_are(workspace, server: ModelS
     assert "\x1b" not in ask("q", "-n", "hi").stdout
 
 
-@pytest.mark.req("104-101", "104-102")
 @pytest.mark.parametrize("args", [[], ["--no-interactive"]])
 def test_a_listing_in_a_pipe_is_the_listing(ask: Ask, workspace, args):
     ask("q", "--title", "One", "hi")
@@ -265,7 +264,7 @@ def test_a_listing_in_a_pipe_is_the_listing(ask: Ask, workspace, args):
         assert "One" in terminal.screen.text
 
 
-@pytest.mark.req("104-117", "104-118", "092-117")
+@pytest.mark.req("104-118", "092-117")
 def test_under_json_every_line_of_stderr_is_a_record(ask: Ask, workspace, server: ModelServer):
     from tests.wire.model_server import status
 

@@ -2,8 +2,9 @@
 
 import os
 import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,6 @@ def test_the_message_has_a_line_of_its_own(streaming, workspace):
 @pytest.mark.req("092-122", "092-13", "092-12")
 @by_key_and_by_signal
 def test_a_press_during_the_shutdown_ends_at_once(workspace, server: ModelServer, press: Press, no_leftovers):
-    server.then(text("word word word", chunk=5, delay_ms=5), silent())
     slow = {"JP_INTERRUPT_SHUTDOWN_TIMEOUT_SECS": "30"}
     # A pipe that nobody reads keeps the graceful end from finishing.
     read, write = os.pipe()
@@ -279,22 +279,99 @@ def test_a_kill_loses_nothing_that_was_shown(streaming, workspace, ask: Ask):
     assert ask("c", "ls").status == "exited 0"
 
 
-@pytest.mark.req("092-2", "092-3", "092-8")
-@pytest.mark.parametrize(("sig", "ended"), [(signal.SIGINT, "killed SIGINT"), (signal.SIGTERM, "killed SIGTERM")])
-def test_a_signal_while_the_configuration_hangs_ends_the_run(tmp_path: Path, workspace, hermetic: Path, sig, ended):
+def _opens(fifo: Path, writer: list[int]) -> bool:
+    """Whether somebody has the FIFO open for reading; keeps it open for writing then."""
+    try:
+        writer.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.fixture
+def stuck(workspace: Path) -> Iterator[Process]:
+    """A query whose start hangs in a config file that is a FIFO."""
     os.mkfifo(workspace / ".jp.toml")
-    with Process([*program(), "q", "-v", "hi"], cwd=workspace) as process:
-        log = hermetic / ".local" / "state" / "jp" / "jp.log"
-        deadline = time.monotonic() + 30
-        while not log.exists() and time.monotonic() < deadline:
-            process.pump(0.01)
-        process.kill(sig)
-        process.until(lambda p: b"gracefully" in p.err)
-        process.kill(signal.SIGINT)
-        assert process.wait() == "killed SIGINT"
-        assert b"Traceback" not in process.err
+    with Process([*program(), "q", "hi"], cwd=workspace) as process:
+        writer: list[int] = []
+        process.until(lambda _: _opens(workspace / ".jp.toml", writer))
+        yield process
+        os.close(writer[0])
     assert not (workspace / ".jp" / "conversations").exists()
-    assert ended
+    assert b"Traceback" not in process.err
+
+
+@pytest.mark.req("092-2", "092-3")
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_a_start_that_hangs_is_shut_down_and_the_next_press_ends_it(stuck: Process, sig):
+    stuck.kill(sig)
+    stuck.until(lambda p: "gracefully shutting down…" in p.err.decode())
+    stuck.kill(signal.SIGINT)
+    assert stuck.wait() == "killed SIGINT"
+
+
+@pytest.mark.slow
+@pytest.mark.req("092-3", "092-4")
+def test_a_start_that_hangs_ends_at_the_default_deadline(stuck: Process):
+    began = time.monotonic()
+    stuck.kill(signal.SIGTERM)
+    assert stuck.wait() == "killed SIGTERM"
+    assert 9 < time.monotonic() - began < 25
+
+
+@pytest.mark.req("092-107")
+def test_no_time_for_a_shutdown_loses_nothing_that_was_shown(streaming, workspace, ask: Ask):
+    with query(workspace, "-c", "interrupt.shutdown.timeout_secs=0") as terminal:
+        terminal.until(lambda screen: screen.text.count("word") > 20)
+        terminal.press()
+        assert terminal.wait() == "killed SIGINT"
+        shown = terminal.screen.contents.count("word")
+    assert ask("c", "print", "newest").stdout.count("word") >= shown
+
+
+@pytest.mark.req("092-120", "092-126")
+def test_nothing_of_a_message_is_on_stdout(streaming, workspace):
+    with query(workspace, stdout=subprocess.PIPE) as terminal:
+        terminal.until(lambda _: terminal.piped[1].count(b"word") > 20)
+        terminal.press()
+        assert terminal.wait() == "killed SIGINT"
+        assert "gracefully shutting down…" in terminal.screen.text
+        printed = terminal.piped[1].decode()
+    (stored,) = messages(workspace)
+    assert printed.rstrip("\n") == stored.rstrip("\n")
+
+
+@pytest.mark.req("104-137", "104-155", "092-105", "092-113", "092-118")
+def test_the_countdown_is_one_line_in_place(workspace, server: ModelServer):
+    read, write = os.pipe()
+    try:
+        server.then(text("x" * 300_000, chunk=50_000), silent())
+        with query(workspace, stdout=write) as terminal:
+            terminal.until(lambda _: len(server.requests) > 0)
+            _fill(read, write, terminal)
+            terminal.press()
+            terminal.until("Shutting down… 8s left")
+            terminal.until("Shutting down… 7s left")
+            assert terminal.screen.text.count("Shutting down…") == 1
+            terminal.press()
+            assert terminal.wait() == "killed SIGINT"
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+@pytest.mark.req("104-137", "104-155")
+def test_the_wait_for_a_lock_is_one_line_in_place_and_gone_when_it_is_had(workspace, server: ModelServer):
+    server.then(text("word " * 60, chunk=5, delay_ms=40), text("second"))
+    with query(workspace) as first:
+        first.until("word")
+        with query(workspace, "--id", "newest", "-c", "style.lock_wait.delay_secs=0") as second:
+            second.until("Waiting for the conversation's lock… 10s left")
+            second.until("Waiting for the conversation's lock… 9s left")
+            assert second.screen.text.count("lock…") == 1
+            second.until("second")
+            assert second.wait() == "exited 0"
+            assert "lock…" not in second.screen.contents
 
 
 def test_many_presses_end_it_once(streaming, workspace, no_leftovers):

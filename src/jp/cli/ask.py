@@ -9,12 +9,13 @@ from jp.errors import DONE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from jp.cli.context import Context
     from jp.cli.model import Choice, Connection
     from jp.config.load import Config
+    from jp.config.sections.conversation import Label
     from jp.conversation.attachments import Attachment
     from jp.errors import JpError
     from jp.storage.conversation import Conversation
@@ -133,7 +134,7 @@ class Query:
         settings = config.root.conversation
         local = self._args.local or settings.start_local
         try:
-            return self._ctx.store.create(
+            made = self._ctx.store.create(
                 title=self._args.title or (from_heading(text) if settings.title.from_heading else None),
                 local=local,
                 base_config=config.as_partial(),
@@ -145,6 +146,9 @@ class Query:
             if not local:
                 error.hints = (*error.hints, "`--local` keeps the conversation out of the workspace directory")
             raise
+        if labels := _labels(settings.labels):
+            made.set_labels(labels)
+        return made
 
     # --- the turn
 
@@ -328,3 +332,13 @@ def _named(attachment: object) -> str:
     if isinstance(attachment, dict):
         return f"{attachment.get('type')}:{attachment.get('path')}"
     return str(attachment)
+
+
+def _labels(configured: "Mapping[str, str | Label]") -> "dict[str, list[str]]":
+    """The configured labels of a new conversation; those whose value a command would give are left out."""
+    found = {}
+    for name, label in configured.items():
+        value = label if isinstance(label, str) else label.value
+        if isinstance(value, str) and (isinstance(label, str) or label.apply_on.new):
+            found[name] = [value]
+    return found

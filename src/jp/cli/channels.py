@@ -82,6 +82,14 @@ class _Countdown:
             self._printer.status("Shutting down…", countdown_from=left)
 
 
+def _on_stderr(line: bytes) -> None:
+    """Write a log line where it can be written at once: a stderr that nobody reads must not hold up a turn."""
+    from select import select
+
+    if select([], [2], [], 0)[1]:
+        os.write(2, line)
+
+
 def _open_log(args: "argparse.Namespace", environ: "Mapping[str, str]") -> bool:
     """Open the log that flags and environment ask for; whether it is on stderr."""
     path = args.log_file or environ.get("JP_LOG_FILE")
@@ -89,7 +97,7 @@ def _open_log(args: "argparse.Namespace", environ: "Mapping[str, str]") -> bool:
         return False
     level = min(log.TRACE, log.WARN + args.verbose) if args.verbose else log.INFO
     if path == "-":
-        log.open_log(lambda line: os.write(2, line), level)
+        log.open_log(_on_stderr, level)
         return True
     if not path:
         state = state_home(environ)

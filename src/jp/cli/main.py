@@ -17,11 +17,8 @@ def run(argv: "Sequence[str]", router: "Router") -> int:
     """Run the command that `argv` names; returns the exit status. Raises Shutdown when the run was interrupted."""
     import gc
 
-    from jp.cli.lean import import_argparse
-
     # Imports make objects that stay; looking through them again and again for cycles is a tenth of the start.
     gc.set_threshold(50_000, 10, 10)
-    import_argparse()
     from jp.cli.parse import Help, Version, parse
 
     try:

@@ -1,8 +1,8 @@
 """Which conversation a command means, and the lock on it."""
 
-from jp.errors import UsageError
+from jp.errors import UsageError, nearest
 from jp.interrupt.checkpoint import checkpoint
-from jp.storage.errors import LockedError, NoActiveConversationError
+from jp.storage.errors import LockedError, NoActiveConversationError, UnknownConversationError
 from jp.storage.sessions import choose
 
 TYPE_CHECKING = False
@@ -18,32 +18,49 @@ _GIVE_UP = object()
 
 def for_query(args: "argparse.Namespace", ctx: "Context") -> str | None:
     """The id of the conversation to continue; None for a new one. Raises StorageError leaves and UsageError."""
-    if args.new and args.id:
-        raise UsageError("--new and --id contradict each other", hints=["give one of them"])
+    if args.id is not None:
+        for flag, given in (("--new", args.new), ("--tmp", args.tmp is not None), ("--local", args.local)):
+            if given:
+                raise UsageError(f"{flag} begins a new conversation, --id continues one", hints=["give one of them"])
+        return ctx.store.resolve(args.id)
     if args.new or args.tmp is not None:
         return None
-    if args.id:
-        return ctx.store.resolve(args.id)
-    history = [entry.id for entry in ctx.store.sessions().history()]
-    existing = ctx.store.ids()
+    return _active_or_default(ctx)
+
+
+def named(target: str | None, ctx: "Context") -> str:
+    """The id that a command's TARGET means; without one, the session's active conversation or the default one."""
+    if target is not None:
+        return ctx.store.resolve(target)
+    found = _active_or_default(ctx)
+    if found is None:
+        raise NoActiveConversationError
+    return found
+
+
+def _active_or_default(ctx: "Context") -> str | None:
+    """The conversation of this session, else the one that `conversation.default_id` decides; None where none exists."""
+    store = ctx.store
+    history = [entry.id for entry in store.sessions().history()]
+    existing = store.ids()
+    if history and (history[0] in existing or history[0] in store.ids(archived=True)):
+        return history[0]
     if not existing:
         return None
-    if history and history[0] in existing:
-        return history[0]
     # Only now does the configuration have a say, so only now is it worth loading.
     default_id = ctx.load_config().root.conversation.default_id
-    last = None
-    if default_id == "last_activated":
-        last = next((one.id for one in ctx.store.list()), None)
+    last = next((one.id for one in store.list()), None) if default_id == "last_activated" else None
     what = choose(default_id, history, existing, last)
     if what.what == "ask":
+        if default_id not in _WORDS:
+            raise UnknownConversationError(
+                f"is meant by conversation.default_id = {default_id!r}", nearest(default_id, _WORDS)
+            )
         raise NoActiveConversationError
     return what.id
 
 
-def named(target: str | None, ctx: "Context") -> str:
-    """The id that a command's TARGET means; without one, the session's active conversation."""
-    return ctx.store.resolve(target or ".")
+_WORDS = ("ask", "last_activated", "last_created", "previous")
 
 
 def lock(conversation_id: str, ctx: "Context") -> "Lock":

@@ -96,7 +96,9 @@ class Screen:
             self._printer.note(f"{error.message}; trying again in {seconds:.1f}s ({attempt}/{limit})")
 
     def note(self, text: str) -> None:
-        """Something for the person."""
+        """Something for the person, behind what has been shown of the answer."""
+        if self._chat is not None:
+            self._chat.block_end()
         self._printer.note(text)
 
     def _quiet(self) -> None:

@@ -8,8 +8,23 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: "argparse.ArgumentParser") -> None:
-    parser.add_argument("target", nargs="+", metavar="TARGET", help="ids, prefixes, or a set such as `+archived`")
+    parser.add_argument(
+        "target", nargs="+", metavar="TARGET", help="ids, prefixes, a set such as `+archived`, `-` for ids on stdin"
+    )
     parser.add_argument("-y", "--yes", action="store_true", help="delete also what a word or a set stands for")
+
+
+def _targets(words: "list[str]", ctx: "Context") -> "list[str]":
+    """The words given; `-` stands for the ids on stdin."""
+    found: list[str] = []
+    for word in words:
+        if word == "-":
+            from jp.cli.stdin import read_piped
+
+            found += read_piped(ctx, wanted=True).split()
+        else:
+            found.append(word)
+    return found
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
@@ -20,7 +35,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
 
     store = ctx.store
     wanted: dict[str, None] = {}
-    for target in args.target:
+    for target in _targets(args.target, ctx):
         if not args.yes and targets.parse(target).kind is not targets.Kind.ID:
             raise UsageError(
                 f"`{target}` stands for conversations that you may not have in mind",
