@@ -108,6 +108,36 @@ class TestStart:
         assert masks[0] == 0
         assert not masks[1] & (1 << signal.SIGPIPE - 1)
 
+    @pytest.mark.parametrize("already", [True, False])
+    def test_where_no_thread_can_wait_for_it_nothing_is_left(self, already: bool) -> None:
+        """No thread starts where its stack is larger than what can be addressed."""
+        code = f"""
+import _thread, glob, os
+from jp.interrupt import children
+if {already}:
+    children.spawn(["true"]).exited.wait({DEADLINE})
+fds = set(os.listdir("/dev/fd"))
+_thread.stack_size(1 << 47)
+for _ in range(2):
+    try:
+        children.spawn(["sleep", "60"], stdin=children.PIPE, stdout=children.PIPE)
+    except OSError as error:
+        print(error)
+assert set(os.listdir("/dev/fd")) == fds
+assert not children.living()
+for path in glob.glob("/proc/self/task/*/children"):
+    assert not open(path).read(), "it runs, or was not reaped"
+_thread.stack_size(0)
+child = children.spawn(["true"])
+assert child.exited.wait({DEADLINE}) and child.returncode == 0
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert [line.partition(" to ")[0] for line in done.stdout.splitlines()] == [
+            "[Errno 11] can't start new thread",
+            "[Errno 11] can't start new thread",
+        ]
+
 
 class TestGroups:
     def test_its_own_by_default_ours_for_an_editor(self) -> None:

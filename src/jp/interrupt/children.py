@@ -14,6 +14,7 @@ leader is gone stays known as long as it has members.
 """
 
 import _thread
+import errno
 import os
 import subprocess
 import sys
@@ -125,7 +126,11 @@ def spawn(  # noqa: PLR0913
     request.on_exit, request.on_stop = on_exit, on_stop
     if _started.acquire(blocking=False):
         end.at_end(_kill_sharers, _kill_groups)
-        _thread.start_new_thread(_serve, ())
+        try:
+            _thread.start_new_thread(_serve, ())
+        except RuntimeError as error:
+            _started.release()
+            raise OSError(errno.EAGAIN, f"{error} to start children", child.argv[0]) from error
     _requests.put(request)
     request.done.wait()
     if request.error is not None:
@@ -177,7 +182,7 @@ def _start(request: _Request) -> None:
             _mask(everything=True)
             _starting.pop(id(request), None)
         child.stdin, child.stdout, child.stderr = ours
-        _thread.start_new_thread(_wait, (child, request.on_exit, request.on_stop))
+        _watch(child, request)
     except BaseException as error:
         request.error = error
         for fd in ours:
@@ -186,6 +191,18 @@ def _start(request: _Request) -> None:
     finally:
         for fd in theirs:
             os.close(fd)
+
+
+def _watch(child: Child, request: _Request) -> None:
+    try:
+        _thread.start_new_thread(_wait, (child, request.on_exit, request.on_stop))
+    except RuntimeError as error:
+        # Nobody would ever hear of its end: it must not run on.
+        assert child._process is not None
+        child.kill_group(_KILL)
+        child.returncode = child._process.wait()
+        _forget_empty_groups()
+        raise OSError(errno.EAGAIN, f"{error} to wait for the child", child.argv[0]) from error
 
 
 def _mask(everything: bool) -> None:
