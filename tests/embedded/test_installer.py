@@ -4,13 +4,14 @@ import importlib.util
 import os
 import shutil
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from jp.llm.embedded import installer
 from jp.llm.embedded.install import install
-from jp.llm.embedded.installer import BadPackageError, Installer, NoSpaceError, environment, failure, find
+from jp.llm.embedded.installer import BadPackageError, Fetching, Installer, NoSpaceError, environment, failure, find
 from jp.llm.embedded.part import SourceError
 from tests.embedded.fakes import build_model, noise
 
@@ -94,3 +95,18 @@ def test_uv_fetches_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wit
     assert installer.find(os.environ).name == "uv"
     done = install(model, os.environ, lambda event: None)
     assert Path(done.path).read_bytes() == b"".join(pieces)
+
+
+def test_where_nobody_can_take_its_words_it_is_not_started(tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    tool = Installer("pip", ("touch", str(mark)), unpacks=False)
+    (tmp_path / "fetch").mkdir()
+    before = set(os.listdir("/dev/fd"))
+    size = threading.stack_size(1 << 47)  # more than can be addressed: no thread starts
+    try:
+        with pytest.raises(SourceError, match="pip can't be run: can't start new thread"):
+            Fetching(tool, build_model(tmp_path, [b"x"]).pieces[0], str(tmp_path / "fetch"), os.environ)
+    finally:
+        threading.stack_size(size)
+    assert set(os.listdir("/dev/fd")) == before
+    assert not mark.exists()

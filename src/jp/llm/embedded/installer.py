@@ -88,6 +88,14 @@ class Fetching:
         if tool.unpacks and environ.get("PIP_NO_INDEX", "0").lower() not in ("", "0", "false", "no", "off"):
             target.append("--no-index")  # uv has no variable for it
         reader, writer = os.pipe()  # not a file: on a full disk it would lose the very words that say so
+        self._drained = threading.Event()
+        try:
+            # before the child: one whose words nobody takes would stand still
+            threading.Thread(target=self._drain, args=(reader,), name="installer-log", daemon=True).start()
+        except RuntimeError as error:
+            os.close(reader)
+            os.close(writer)
+            raise SourceError(f"{tool.name} can't be run: {error}") from error
         try:
             self.child = spawn(
                 [*tool.command, *target, "-r", wanted],
@@ -99,8 +107,6 @@ class Fetching:
             )
         finally:
             os.close(writer)
-            self._drained = threading.Event()
-            threading.Thread(target=self._drain, args=(reader,), name="installer-log", daemon=True).start()
 
     def ended(self) -> bool:
         """Whether the installer has ended; waits a moment before it says no."""
