@@ -12,8 +12,15 @@ from jp.config.errors import ExtendsError, UnknownNameError, invalid_value
 from jp.config.layers import Layer
 from jp.config.read import SUFFIXES, read_file
 from jp.errors import nearest
+from jp.interrupt.checkpoint import checkpoint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from jp.config.globs import Budget
 
 MOST_DIRECTORIES = 500
+MOST_FILES = 4096
+MOST_NESTED = 64
 DEFAULT_EXTENDS = ("config.d/**/*",)
 
 
@@ -110,6 +117,15 @@ class _Expansion:
         self.source = source
         self.open: dict[object, str] = {}  # the files being expanded, by identity
         self.done: set[object] = set()
+        self._budget: Budget | None = None
+
+    def budget(self) -> "Budget":
+        """What the globs of this expansion may still look at."""
+        if self._budget is None:
+            from jp.config.globs import Budget
+
+            self._budget = Budget()
+        return self._budget
 
 
 def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
@@ -123,9 +139,13 @@ def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
         )
     if file in run.done:
         return
+    if len(run.open) == MOST_NESTED or len(run.done) == MOST_FILES:
+        what = f"deeper than {MOST_NESTED}" if len(run.open) == MOST_NESTED else f"more than {MOST_FILES:,}"
+        raise ExtendsError(f"{next(iter(run.open.values()))}: extends {what} files", metadata={"path": path})
+    checkpoint()
     run.open[file] = path
     tree = run.read(path)
-    before, after = _extended(path, tree.get("extends"), default_extends)
+    before, after = _extended(path, tree.get("extends"), default_extends, run)
     for other in before:
         _expand(other, run, ())
     run.layers.append(Layer(run.source, path, tree, path=path, scope=run.scope))
@@ -144,7 +164,7 @@ def _identity(path: str) -> object:
     return found.st_dev, found.st_ino
 
 
-def _extended(path: str, extends: object, default: Sequence[str]) -> tuple[list[str], list[str]]:
+def _extended(path: str, extends: object, default: Sequence[str], run: "_Expansion") -> tuple[list[str], list[str]]:
     """The files that `path` extends: those merged before it and those merged after it."""
     if extends is None:
         extends = list(default)
@@ -163,11 +183,11 @@ def _extended(path: str, extends: object, default: Sequence[str]) -> tuple[list[
                 path, f"extends.{place}", entry, 'a path, a glob, or { path, strategy = "before"|"after" }'
             )
         into = after if strategy == "after" else before
-        into += [other for other in _matches(path, pattern) if other != path]
+        into += [other for other in _matches(path, pattern, run) if other != path]
     return before, after
 
 
-def _matches(declaring: str, pattern: str) -> list[str]:
+def _matches(declaring: str, pattern: str, run: "_Expansion") -> list[str]:
     """The files that `pattern` names, relative to the directory of `declaring`, sorted."""
     base = os.path.dirname(declaring)
     full = os.path.normpath(os.path.join(base, _home(pattern)))
@@ -185,11 +205,11 @@ def _matches(declaring: str, pattern: str) -> list[str]:
     fixed = full
     while any(char in fixed for char in "*?["):
         fixed = os.path.dirname(fixed)
-    if not os.path.isdir(fixed):
+    if not os.path.isdir(fixed):  # the ordinary case of config.d: nothing more is imported for it
         return []
-    import glob
+    from jp.config.globs import find
 
-    return sorted(path for path in glob.glob(full, recursive=True) if path.endswith(SUFFIXES) and os.path.isfile(path))
+    return find(full, SUFFIXES, declaring, pattern, run.budget())
 
 
 def near_file(path: str) -> list[str]:
@@ -258,6 +278,7 @@ def names_below(directory: str) -> set[str]:
     if not os.path.isdir(directory):  # which takes names that no system has, walking does not
         return found
     for count, (place, _, files) in enumerate(os.walk(directory)):
+        checkpoint()
         if count == MOST_DIRECTORIES:
             break
         below = os.path.relpath(place, directory)

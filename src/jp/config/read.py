@@ -3,12 +3,19 @@
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from typing import Any
 
 from jp.config.errors import SyntaxFault, UnreadableFileError
+from jp.interrupt.checkpoint import checkpoint
 
 SUFFIXES = (".toml", ".json", ".yaml", ".yml")
 """In the order in which one directory's files are looked for."""
+
+
+MOST_BYTES = 4 * 2**20
+PIECE = 2**16
+MOST_VALUES = 200_000  # what YAML makes of its anchors grows exponentially with the text
 
 
 def read_file(path: str) -> dict[str, Any]:
@@ -22,9 +29,17 @@ def read_file(path: str) -> dict[str, Any]:
 
 def read_text(path: str) -> str:
     """The text of a file; raises `UnreadableFileError`. A FIFO is opened like a file: its writer is waited for."""
+    data = bytearray()
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        with open(path, "rb", buffering=0) as file:
+            while piece := file.read(PIECE):
+                checkpoint()
+                data += piece
+                if len(data) > MOST_BYTES:
+                    raise UnreadableFileError(
+                        f"{path}: larger than {MOST_BYTES // 2**20} MiB, the limit for a configuration file",
+                        metadata={"path": path, "limit": MOST_BYTES},
+                    )
     except OSError as error:
         raise _unreadable(path, error) from error
     try:
@@ -111,19 +126,25 @@ def _yaml(path: str, text: str) -> Any:
         raise _fault(path, 1, f"not valid YAML: {error}") from None
     except (RecursionError, ValueError) as error:  # dates such as 2024-99-99 raise ValueError
         raise _fault(path, 1, f"not valid YAML: {error}") from None
-    return _named(path, tree, set())
+    return _named(path, tree, set(), iter(range(MOST_VALUES)))
 
 
-def _named(path: str, value: Any, above: set[int]) -> Any:
-    """YAML with its keys as texts, which those of `8080: x` and `on: x` are not. Refuses an anchor inside itself."""
+def _named(path: str, value: Any, above: set[int], left: Iterator[int]) -> Any:
+    """YAML with its keys as texts, which those of `8080: x` and `on: x` are not.
+
+    Refuses an anchor inside itself, and anchors that are more values than there are numbers in `left`.
+    """
+    if next(left, None) is None:
+        raise _fault(path, 1, f"not valid YAML: its anchors are more than {MOST_VALUES:,} values")
+    checkpoint()
     if not isinstance(value, dict | list):
         return value
     if id(value) in above:
         raise _fault(path, 1, "not valid YAML: an anchor that holds itself")
     inside = above | {id(value)}
     if isinstance(value, list):
-        return [_named(path, item, inside) for item in value]
-    return {_name(key): _named(path, item, inside) for key, item in value.items()}
+        return [_named(path, item, inside, left) for item in value]
+    return {_name(key): _named(path, item, inside, left) for key, item in value.items()}
 
 
 def _name(key: object) -> str:
