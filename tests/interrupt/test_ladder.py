@@ -318,3 +318,5 @@ def test_values_are_immutable() -> None:
     assert Push(1, MENU) == Push(1, MENU)
     assert Push(1, MENU) != Replace(1, MENU, 0)
     assert repr(initial().but(count=2)).startswith("State(None, 2.0, 2,")
+    with pytest.raises(TypeError, match="State has no field 'cuont'"):
+        initial().but(cuont=2)

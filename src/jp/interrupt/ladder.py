@@ -46,7 +46,10 @@ class Value:
         return f"{type(self).__name__}({', '.join(map(repr, self._fields()))})"
 
     def but(self, **changes: "Any") -> "Any":
-        """A copy with the named fields changed."""
+        """A copy with the named fields changed. Raises TypeError for a name that is no field."""
+        for name in changes:
+            if name not in self.__slots__:
+                raise TypeError(f"{type(self).__name__} has no field {name!r}")
         return type(self)(*(changes.get(name, getattr(self, name)) for name in self.__slots__))
 
 
@@ -236,27 +239,14 @@ def _press(state: State, _event: Value, now: float) -> "Result":
         if state.pending:
             return _begin(state, Cause.PRESS)
         return state.but(pending=True, count=1, last=now), ()
-    return _arrives(state, len(state.scopes) - 1, now)
+    return _arrives(state, len(state.scopes) - 1, now, counted=False)
 
 
-def _arrives(state: State, top: int, now: float) -> "Result":
-    """A press that has not been counted yet reaches the scope at index `top`."""
-    for index in range(top, -1, -1):
-        place = state.scopes[index]
-        if place.kind == RECORD:
-            return state, (Notify(place.id),)
-        if place.kind == LOCAL:
-            if place.taken:
-                continue
-            return _mark(state, index, unread=True, taken=True), (Notify(place.id),)
-        if place.kind == UP or place.unread or (state.count and now - state.last <= state.cooldown):
-            break
-        return _mark(state.but(count=1, last=now), index, unread=True), (Notify(place.id),)
-    return _begin(state, Cause.PRESS)
+def _arrives(state: State, top: int, now: float, *, counted: bool) -> "Result":
+    """A press reaches the scope at index `top`; `counted` is one that a menu scope has been notified of before.
 
-
-def _passes(state: State, top: int) -> "Result":
-    """A press that was counted already goes on to the scope at index `top`."""
+    A counted press neither climbs nor counts again, and one is enough for a scope that has not read its own yet.
+    """
     for index in range(top, -1, -1):
         place = state.scopes[index]
         if place.kind == RECORD:
@@ -267,8 +257,12 @@ def _passes(state: State, top: int) -> "Result":
             return _mark(state, index, unread=True, taken=True), (Notify(place.id),)
         if place.kind == UP:
             break
-        if place.unread:
+        if counted and place.unread:
             return state, ()
+        if not counted:
+            if place.unread or (state.count and now - state.last <= state.cooldown):
+                break
+            state = state.but(count=1, last=now)
         return _mark(state, index, unread=True), (Notify(place.id),)
     return _begin(state, Cause.PRESS)
 
@@ -286,12 +280,14 @@ def _find(state: State, scope: int) -> int:
     return -1
 
 
-def _on_known(state: State, event: Known, _now: float) -> "Result":
+def _on_known(state: State, event: Known, now: float) -> "Result":
     pending = state.pending and event.promptable is not None
     state = state.but(promptable=event.promptable, pending=state.pending and not pending)
     if not pending or state.cause is not None:
         return state, ()
-    return _passes(state, len(state.scopes) - 1) if event.promptable else _begin(state, Cause.PRESS)
+    if not event.promptable:
+        return _begin(state, Cause.PRESS)
+    return _arrives(state, len(state.scopes) - 1, now, counted=True)
 
 
 def _on_push(state: State, event: Push, _now: float) -> "Result":
@@ -307,14 +303,10 @@ def _on_replace(state: State, event: Replace, now: float) -> "Result":
     state = state.but(scopes=(*scopes[:index], place, *scopes[index + 1 :]))
     if not old.unread or state.cause is not None:
         return state, ()
-    # The press that nobody has read yet belongs to whoever has the place now; a local scope's was not counted.
-    return _arrives(state, index, now) if old.kind == LOCAL else _inherits(state, index)
-
-
-def _inherits(state: State, index: int) -> "Result":
-    if state.scopes[index].kind == UP:
+    if place.kind == UP and old.kind != LOCAL:
         return state, ()  # the menu that the press asked for has just opened
-    return _passes(state, index)
+    # The press that nobody has read yet belongs to whoever has the place now; a local scope's was not counted.
+    return _arrives(state, index, now, counted=old.kind != LOCAL)
 
 
 def _on_release(state: State, event: Release, now: float) -> "Result":
@@ -336,7 +328,7 @@ def _on_decline(state: State, event: Decline, now: float) -> "Result":
 def _unanswered(state: State, place: Place, below: int, now: float) -> "Result":
     if not place.unread or state.cause is not None:
         return state, ()
-    return _arrives(state, below, now) if place.kind == LOCAL else _passes(state, below)
+    return _arrives(state, below, now, counted=place.kind != LOCAL)
 
 
 def _on_read(state: State, event: Read, _now: float) -> "Result":
