@@ -151,7 +151,7 @@ def _wind_down(how: int | Cause) -> None:
             _, step = _steps.popitem()
             try:
                 step(time.monotonic() + ORDINARY_SECS if deadline is None else deadline)
-            except BaseException as error:
+            except BaseException as error:  # one step's fault must not cost the others, and the end comes all the same
                 complain(f"jp: while ending: {type(error).__name__}: {error}")
         for stream in (sys.stdout, sys.stderr):
             try:
@@ -216,7 +216,7 @@ def complain(text: str) -> None:
                 return
         os.write(2, data[:4096])
     except BaseException:
-        pass
+        pass  # called where nothing may be raised, and there is nothing left to tell anybody with
 
 
 if sys.platform == "win32":

@@ -324,7 +324,7 @@ class Router:
         try:
             self.announce(text)
         except Exception:
-            end.complain(text)
+            end.complain(text)  # the hook's fault, whatever it is: the words come out all the same
 
     def _tick(self, left: float) -> None:
         if self.shutdown_show:
@@ -334,7 +334,7 @@ class Router:
         for fn in list(listeners.values()):
             try:
                 fn(*args)
-            except Exception as error:
+            except Exception as error:  # one hook's fault is neither the others' nor that of what was interrupted
                 end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
 
     # --- signals

@@ -165,7 +165,7 @@ class Signals:
                     self._drain()
                     self._run()
                 self.busy.let_others_finish(_OTHERS_SECS)
-        except Exception as error:
+        except Exception as error:  # out of a handler it would hit whatever code was interrupted
             end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
 
     def _drain(self) -> bool:
@@ -192,11 +192,14 @@ class Signals:
                     self._run()
                 if not alone:
                     time.sleep(0.0005)  # the other one is at it; looked at again, in case it has just finished
-            except Exception as error:
+            except Exception as error:  # without this thread no signal is ever heard again
                 end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
 
     def _consume_blocking(self) -> None:
         while True:
-            for number in os.read(self._reader, 512):
-                self._queue(number)
-            self._run()
+            try:
+                for number in os.read(self._reader, 512):
+                    self._queue(number)
+                self._run()
+            except Exception as error:  # as in `_consume`
+                end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
