@@ -27,7 +27,7 @@ def seconds_for_the_first_piece(workspace: Path, *cfg: str) -> float:
 
 
 def test_the_typewriter_takes_its_time_up_to_its_bound(workspace: Path, server: ModelServer):
-    server.then(text(WORDS, chunk=60, delay_ms=10_000))
+    server.then(text(WORDS, chunk=60, delay_ms=2500))
     slow = "style.typewriter.text_delay=25ms"
     bounded = seconds_for_the_first_piece(workspace, slow, "style.typewriter.max_latency=200ms")
     loose = seconds_for_the_first_piece(workspace, slow, "style.typewriter.max_latency=5s")
@@ -36,8 +36,8 @@ def test_the_typewriter_takes_its_time_up_to_its_bound(workspace: Path, server: 
 
 
 def test_without_a_bound_the_typewriter_is_off(workspace: Path, server: ModelServer):
-    server.then(text(WORDS, chunk=60, delay_ms=30_000))
-    assert seconds_for_the_first_piece(workspace, "style.typewriter.text_delay=1s") < 10
+    server.then(text(WORDS, chunk=60, delay_ms=2500))
+    assert seconds_for_the_first_piece(workspace, "style.typewriter.text_delay=1s") < 2
 
 
 @pytest.mark.parametrize(
