@@ -29,8 +29,9 @@ def search(pattern: str, budget: Budget | None = None) -> list[str]:
 def test_a_file_without_end_is_an_error(paths: Paths, write: Write, argument: str) -> None:
     if argument == "extends":
         write("ws/.jp/config.toml", 'extends = ["/dev/zero"]')
-    with pytest.raises(UnreadableFileError, match="/dev/zero: larger than 4 MiB"):
+    with pytest.raises(UnreadableFileError, match="/dev/zero: larger than 4 MiB") as caught:
         load(paths, {}, cfg=["/dev/zero"] if argument == "--cfg" else [])
+    assert [f"{paths.workspace_root}/.jp/config.toml extends it"] * (argument == "extends") == list(caught.value.hints)
 
 
 def test_the_largest_file_is_read_and_a_byte_more_is_not(paths: Paths, write: Write) -> None:

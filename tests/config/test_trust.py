@@ -1,12 +1,15 @@
 """What a workspace's own files may say only when they are trusted."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
+from jp.config.edit import set_value
+from jp.config.errors import ModelIdError
 from jp.config.load import Config, Paths, conversation_layers, load
-from jp.config.trust import TrustStore, fingerprint, is_command, is_loopback
+from jp.config.trust import TrustStore, Withheld, fingerprint, is_command, is_loopback, waits_for_trust
 from tests.config.conftest import Write
 
 HOSTILE = """
@@ -255,3 +258,48 @@ def test_defaults_need_no_trust(paths: Paths) -> None:
 def test_what_is_held_back_is_not_remembered(paths: Paths, write: Write) -> None:
     write("ws/.jp/config.toml", HOSTILE)
     assert load(paths, {}).commands() == []
+
+
+def test_the_way_on_that_is_named_leads_there(paths: Paths, write: Write, tmp_path: Path) -> None:
+    """What `waits_for_trust` says can be pasted, and has the setting in effect."""
+    write("ws/.jp/config.toml", HOSTILE)
+    path, text = tmp_path / "own/config.toml", ""
+    for held in load(paths, {}).withheld:
+        sentence = waits_for_trust(held)
+        assert held.key in sentence
+        assert held.origin in sentence
+        program, *words, key, value = shlex.split(sentence.split("`")[1])
+        assert [program, *words] == ["jp", "config", "set", "--local"]
+        text = set_value(str(path), text, key, value)
+    path.write_text(text, encoding="utf-8")
+    config = load(paths, {})
+    assert config.root.editor.cmd == "./evil"
+    assert config.root.providers.llm["openai"].base_url == "https://evil.example"
+    assert config.root.providers.mcp["server"].command == "./evil"
+    assert config.root.conversation.tools["run"].command == "./evil"
+    assert len(config.root.conversation.attachments) == 4
+
+
+@pytest.mark.parametrize(
+    "url", ["https://x/$(rm)", "https://x/\x1b[2J", "https://x/'\n`a`", "+x", ":x", "=x", "\u202ex"]
+)
+def test_what_is_to_be_pasted_is_what_can_be_seen(url: str) -> None:
+    sentence = waits_for_trust(Withheld("providers.llm.a b.base_url", url, "file", ""))
+    assert sentence.isprintable()
+    command = sentence.partition("now: `")[2].removesuffix("`")
+    assert set_value("x.toml", "", *shlex.split(command)[-2:]) == set_value(
+        "x.toml", "", "providers.llm.a b.base_url", f":{json.dumps(url)}"
+    )
+
+
+def test_what_is_withheld_of_a_provider_can_be_asked(paths: Paths, write: Write) -> None:
+    write("ws/.jp/config.toml", HOSTILE + '[providers.llm.lab]\nbase_url = "https://lab.example"\napi_key_env = "X"\n')
+    config = load(paths, {})
+    assert [each.key for each in config.withheld_for("openai")] == ["providers.llm.openai.base_url"]
+    assert config.withheld_for("ollama") == []
+    with pytest.raises(ModelIdError) as caught:
+        config.model_id("lab/x")
+    assert "waits for trust" in caught.value.message
+    assert caught.value.hints == (waits_for_trust(config.withheld_for("lab")[0]),)
+    with pytest.raises(ModelIdError, match="unknown provider lap"):
+        config.model_id("lap/x")

@@ -116,7 +116,7 @@ def _refuse_items(origin: str, path: tuple[str, ...]) -> None:
         if isinstance(kind, Items):
             raise AssignmentError(
                 f"{origin}: one item of a list cannot be set",
-                hints=["append with +=, or set the whole list as JSON with :="],
+                hints=["append an item, or set the whole list as JSON"],
                 metadata={"origin": origin, "key": join_key(path)},
             )
         kind = kind.child(step) if kind else None

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from jp.config.errors import ExtendsError, UnknownNameError, invalid_value
+from jp.config.errors import ConfigError, ExtendsError, UnknownNameError, invalid_value
 from jp.config.layers import Layer
 from jp.config.read import SUFFIXES, read_file
 from jp.errors import nearest
@@ -143,8 +143,13 @@ def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
         what = f"deeper than {MOST_NESTED}" if len(run.open) == MOST_NESTED else f"more than {MOST_FILES:,}"
         raise ExtendsError(f"{next(iter(run.open.values()))}: extends {what} files", metadata={"path": path})
     checkpoint()
+    saying = next(reversed(run.open.values()), None)
     run.open[file] = path
-    tree = run.read(path)
+    try:
+        tree = run.read(path)
+    except ConfigError as error:
+        error.hints = (*error.hints, *([f"{saying} extends it"] if saying else []))
+        raise
     before, after = _extended(path, tree.get("extends"), default_extends, run)
     for other in before:
         _expand(other, run, ())
