@@ -304,8 +304,8 @@ def test_never_wider_than_the_window(columns: int) -> None:
 
 def test_what_others_wrote_in_it_is_one_clean_line(stage: Stage) -> None:
     status = stage.printer.status("Wai\x1b[2J\nting…")
-    status.detail("a\x1b]0;t\x07b\nc\r\x9bJ")
-    assert stage.lines == ["⏱ Wai ting… 0.0s (ab c)"]
+    status.detail("a\x1b]0;t\x07b\nc\r\x9bJd")
+    assert stage.lines == ["⏱ Wai ting… 0.0s (ab c d)"]
 
 
 def test_the_window_changed() -> None:

@@ -13,6 +13,8 @@ import stat
 import sys
 import time
 
+from jp.errors import JpError
+
 assert sys.platform != "win32"
 
 TYPE_CHECKING = False
@@ -28,6 +30,20 @@ PIPE_CHUNK = min(4096, select.PIPE_BUF)  # POSIX: a pipe that polls as writable 
 POLLABLE = True
 _POLL_REFUSES_TERMINALS = sys.platform == "darwin"
 _SWEEP_SECS = 1.0
+_SPARE = 3  # descriptors that must be left: a pipe to wake the writer, and one to read files and modules with
+
+
+class NoDescriptors(JpError):
+    """No pipe to wake the writer with, and a descriptor to spare: the limit is too low, or too many are open."""
+
+    code = "system"
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"the system does not let JP open what it needs to begin: {error.strerror or error}",
+            hints=["Raise the limit on open files (`ulimit -n 256`), or end what has so many open."],
+            metadata={"errno": error.errno},
+        )
 
 
 def open_terminal(path: str = TERMINAL) -> tuple[int, int]:
@@ -39,7 +55,22 @@ def open_terminal(path: str = TERMINAL) -> tuple[int, int]:
     if not os.isatty(fd):
         os.close(fd)
         raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY), path)
+    _leave(_SPARE, fd)
     return fd, fd
+
+
+def _leave(spare: int, *fds: int) -> None:
+    """Close `fds` and raise OSError if, with them open, fewer than `spare` more could be opened."""
+    more: list[int] = []
+    try:
+        for _ in range(spare):
+            more.append(os.dup(fds[0]))
+    except OSError:
+        more += fds
+        raise
+    finally:
+        for fd in more:
+            os.close(fd)
 
 
 def is_terminal(fd: int) -> bool:
@@ -95,16 +126,19 @@ def writable(fd: int) -> bool:
 
 
 def private_writer(fd: int) -> int | None:
-    """A non-blocking descriptor of our own for the terminal behind `fd`; None where it cannot be opened by name."""
+    """A non-blocking descriptor of our own for the terminal behind `fd`; None where it can't be had, for any reason."""
     flags = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     if controls(fd):
         try:
-            return os.open(TERMINAL, flags)
+            own = os.open(TERMINAL, flags)
+            _leave(_SPARE, own)
+            return own
         except OSError:
             pass
     try:
         found = os.fstat(fd)
         own = os.open(os.ttyname(fd), flags)
+        _leave(_SPARE, own)
     except OSError:
         return None
     opened = os.fstat(own)
@@ -120,12 +154,15 @@ def open_device(fd: int) -> int:
 
 
 class Waiter:
-    """Waits until woken, until a deadline, or until a watched descriptor takes bytes or loses its reader."""
+    """Waits until woken, until a deadline, or until a watched descriptor takes bytes or loses its reader.
+
+    Raises NoDescriptors where there can be none.
+    """
 
     __slots__ = ("_masks", "_poll", "_wake_in", "_wake_out", "awake")
 
     def __init__(self) -> None:
-        self._wake_in, self._wake_out = os.pipe()
+        self._wake_in, self._wake_out = _pipe_with_one_to_spare()
         os.set_blocking(self._wake_in, False)
         os.set_blocking(self._wake_out, False)
         self._poll = select.poll()
@@ -189,6 +226,16 @@ class Waiter:
             except OSError:
                 return {fd}
         return {fd for fd, event in pipes.poll(0) if event & (select.POLLERR | select.POLLHUP)}
+
+
+def _pipe_with_one_to_spare() -> tuple[int, int]:
+    """A pipe, but not with the last descriptors: without one more, no file can be read and no module imported."""
+    try:
+        reader, writer = os.pipe()
+        _leave(1, reader, writer)
+    except OSError as error:
+        raise NoDescriptors(error) from error
+    return reader, writer
 
 
 def held_by_another(fd: int) -> bool:
