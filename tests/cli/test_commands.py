@@ -330,4 +330,15 @@ def test_explain_marks_what_waits_for_trust(ask: Ask, workspace: Path):
     (workspace / ".jp.toml").write_text('providers.llm.openai.base_url = "https://evil.example"\n')
     done = ask("config", "explain", "providers.llm.openai.base_url")
     assert "(waits for trust)" in done.stdout.splitlines()[-1]
+    record = json.loads(ask("config", "explain", "providers.llm.openai.base_url", "-F", "json").stdout)
+    assert record["sources"][-1]["value"] == record["value"] == "https://api.openai.com"
     assert "jp config set --local providers.llm.openai.base_url https://evil.example" in done.stderr
+
+
+def test_explain_says_it_of_what_is_above_and_below(ask: Ask, workspace: Path):
+    (workspace / ".jp.toml").write_text('editor.cmd = { program = "evil" }\nassistant.name = "x"\n')
+    for key in ("editor", "editor.cmd", "editor.cmd.program"):
+        done = ask("config", "explain", key)
+        assert "jp config set --local editor.cmd" in done.stderr
+        assert ("(waits for trust)" in done.stdout) == (key != "editor")
+    assert "trust" not in ask("config", "explain", "assistant.name").stderr

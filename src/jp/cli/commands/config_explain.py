@@ -1,5 +1,7 @@
 """`jp config explain KEY`: which sources set a key, in order; the last one has the last word."""
 
+LIST = "conversation.attachments"
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -25,26 +27,41 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     config = ctx.load_config(conversation=layers, workspace=has_workspace(ctx))
     found = config.explain(args.key)
     value = config.get(args.key)
+    about = [held for held in config.withheld if _overlap(held.key, args.key)]
+    # A list is held back item by item; what else a source says of it counts.
+    waiting = {held.origin for held in about if held.key != LIST and _overlap(held.key, args.key, within=True)}
     if ctx.printer.format.is_json:
-        sources = [{"source": source, "path": path, "value": said} for source, path, said in found]
+        sources = [
+            {"source": source, "path": path, "value": said}
+            for source, path, said in found
+            if (path or source) not in waiting
+        ]
         ctx.printer.record(_json({"key": args.key, "value": value, "sources": sources}))
-        return 0
-    from jp.config.trust import waits_for_trust
-    from jp.render.table import details
-    from jp.terminal.printer import Target
+    else:
+        from jp.render.table import details
+        from jp.terminal.printer import Target
 
-    held_back = [held for held in config.withheld if held.key == args.key or held.key.startswith(args.key + ".")]
-    origins = {held.origin for held in held_back if held.key == args.key}
-    rows = [
-        (path or source, _json(said) + (" (waits for trust)" if (path or source) in origins else ""))
-        for source, path, said in found
-    ]
-    bold = ctx.printer.caps(Target.OUT).escapes
-    ctx.printer.out(f"{args.key} = {_json(value)}\n")
-    ctx.printer.out(details(rows, width=ctx.printer.width(Target.OUT), bold=bold))
-    for held in held_back:
-        ctx.printer.note(waits_for_trust(held))
+        rows = [
+            (path or source, _json(said) + (" (waits for trust)" if (path or source) in waiting else ""))
+            for source, path, said in found
+        ]
+        bold = ctx.printer.caps(Target.OUT).escapes
+        ctx.printer.out(f"{args.key} = {_json(value)}\n")
+        ctx.printer.out(details(rows, width=ctx.printer.width(Target.OUT), bold=bold))
+    if about:
+        from jp.config.trust import waits_for_trust
+
+        for held in about:
+            ctx.printer.note(waits_for_trust(held))
     return 0
+
+
+def _overlap(held: str, asked: str, *, within: bool = False) -> bool:
+    """Whether a key that waits for trust is, or holds, the key that is asked for; or else lies below it."""
+    from jp.config.schema import split_key
+
+    one, other = split_key(held), split_key(asked)
+    return one == other[: len(one)] or (not within and other == one[: len(other)])
 
 
 def _json(value: object) -> str:
