@@ -504,3 +504,12 @@ def test_a_log_on_a_full_stderr_holds_nothing_up(workspace: Path):
     finally:
         os.close(read)
         os.close(write)
+
+
+def test_an_address_that_waits_for_trust_is_said(ask: Ask, workspace: Path):
+    (workspace / ".jp.toml").write_text('providers.llm.ollama.base_url = "http://192.0.2.1:11434"\n')
+    done = ask("q", "-m", "ollama/x", "-c", "assistant.request.max_retries=0", "hi")
+    assert done.status == "exited 1"
+    assert "providers.llm.ollama.base_url" in done.stderr
+    assert "jp config set --local" in done.stderr
+    assert "localhost:11434" in done.stderr

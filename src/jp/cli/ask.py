@@ -82,7 +82,9 @@ class Query:
         """The model and the attachments: what has to be there before anything is made."""
         from jp.cli.model import choose
 
-        choice = choose(config, self._ctx.environ)
+        notices: list[str] = []
+        choice = choose(config, self._ctx.environ, notices)
+        self._say(notices)
         self._say(
             [
                 f"the attachment {_named(held.value)} runs a command: not in effect until the workspace is trusted"

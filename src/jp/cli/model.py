@@ -44,22 +44,27 @@ class Choice:
         self.weights = weights
 
 
-def choose(config: "Config", environ: "Mapping[str, str]") -> Choice:
+def choose(config: "Config", environ: "Mapping[str, str]", notices: "list[str]") -> Choice:
     """The configured model; without one, the embedded model where it is installed.
 
-    Raises NoModelError, ModelIdError, MissingKeyError and NotInstalledError: before anything is sent or made.
+    What a person should know about the choice is added to `notices`. Raises NoModelError, ModelIdError, MissingKeyError
+    and NotInstalledError: before anything is sent or made.
     """
     wanted = config.model_id()
     if wanted is None or wanted.provider == EMBEDDED:
-        return _embedded(wanted, environ)
+        return _embedded(wanted, environ, notices)
     from jp.llm.registry import provider_for
 
+    if held := config.withheld_for(wanted.provider):
+        from jp.config.trust import waits_for_trust
+
+        notices.extend(waits_for_trust(one) for one in held)
     provider = provider_for(wanted, config.root.providers, environ)
     provider.cache = config.root.assistant.request.cache not in (False, "off", 0)
     return Choice(wanted, provider)
 
 
-def _embedded(wanted: "ModelId | None", environ: "Mapping[str, str]") -> Choice:
+def _embedded(wanted: "ModelId | None", environ: "Mapping[str, str]", notices: "list[str]") -> Choice:
     from jp.config.model import ModelId
     from jp.llm.embedded import catalogue, shelf
     from jp.llm.embedded.runtime import missing_runtime
@@ -69,6 +74,7 @@ def _embedded(wanted: "ModelId | None", environ: "Mapping[str, str]") -> Choice:
         if not installed:
             raise NoModelError
         weights = installed[0]
+        notices.append(f"no model is configured; asking the embedded {weights.name}")
         wanted = ModelId(EMBEDDED, weights.name)
     else:
         weights = catalogue.find(wanted.name)

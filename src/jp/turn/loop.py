@@ -155,7 +155,8 @@ class Turn:
             case m.Pause(generation, seconds, attempt, limit, error):
                 self._screen.retrying(error, seconds, attempt, limit)
                 self.inbox.after(seconds, m.RetryDue(generation))
-            case m.Note(text):
+            case m.Note(text):  # about the answer, at its end
+                self._screen.answered()
                 self._screen.note(text)
             case m.Stop():
                 self._stop()

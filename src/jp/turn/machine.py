@@ -104,7 +104,7 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """Something for the person, on stderr."""
+    """Something for the person about the answer that is complete, on stderr."""
 
     text: str
 

@@ -40,6 +40,11 @@ class Screen:
         else:
             self.activity("reasoning" if kind == "reasoning" else "receiving response data")
 
+    def answered(self) -> None:
+        """The answer is complete: its last line is ended, so that what is said about it comes behind it."""
+        if self._chat is not None:
+            self._chat.block_end()
+
     def stored(self, event: "Event") -> None:
         """An event has been recorded: under JSON it is what is printed."""
         if self._printer.format.is_json:
@@ -96,9 +101,7 @@ class Screen:
             self._printer.note(f"{error.message}; trying again in {seconds:.1f}s ({attempt}/{limit})")
 
     def note(self, text: str) -> None:
-        """Something for the person, behind what has been shown of the answer."""
-        if self._chat is not None:
-            self._chat.block_end()
+        """Something for the person."""
         self._printer.note(text)
 
     def _quiet(self) -> None:
