@@ -21,6 +21,7 @@ from jp.conversation.events import (
     TurnStart,
     Unknown,
 )
+from jp.conversation.stream import NotEventsError, Stream
 
 T = "2026-05-29 19:42:36.46732"
 
@@ -100,9 +101,29 @@ def test_text_of_tools_is_base64_on_disk_and_readable_here() -> None:
     fields = json.loads(events.encode(call))
     assert fields["arguments"] == {"p": "c2VjcmV0", "l": ["ZGVlcA=="], "n": 1}
     assert fields["name"] == "n"
-    assert json.loads(events.plain_line(call))["arguments"] == call.arguments
     answer = ToolCallResponse(timestamp=T, id="1", content="öut")
     assert json.loads(events.encode(answer))["content"] == base64.b64encode("öut".encode()).decode()
+
+
+@pytest.mark.parametrize("brackets", [("[", "]"), ('{"k":', "}")])
+@pytest.mark.parametrize("depth", [100, 300, 490, 900, 5000, 100_000])
+def test_deep_nesting_is_no_crash(brackets: tuple[str, str], depth: int) -> None:
+    """What the parser takes is decoded and encoded again; what it does not take is no JSON, or unknown."""
+    deep = brackets[0] * depth + '"eA=="' + brackets[1] * depth
+    call = f'{{"timestamp":"","type":"tool_call_request","id":"1","name":"n","arguments":{{"a":{deep}}}}}'.encode()
+    delta = f'{{"type":"config_delta","delta":5,"x":{deep}}}'.encode()
+    for raw in (call, delta):
+        try:
+            Stream(b"[" + raw + b"]")
+            event = events.decode(raw)
+        except (ValueError, NotEventsError):
+            assert depth > 490
+            continue
+        assert json.loads(events.encode_line(event).replace(b'"x"', b'"eA=="')) or isinstance(event, Unknown)
+    if depth <= 490:
+        event = events.decode(call)
+        assert isinstance(event, ToolCallRequest)
+        assert events.decode(events.encode(event)) == event
 
 
 @pytest.mark.parametrize("text", ["not base64!", "abc", "====", "//79", "a", "QUJD=QUJD", "été!"])

@@ -45,6 +45,15 @@ def test_the_same_as_in_one_call(text: str, ascii_only: bool, piece: int) -> Non
 
 
 @pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize("more", [b'"type":"future"', b'"type":"chat_request"'])
+def test_one_that_is_unknown_stays_what_it_is(more: bytes) -> None:
+    raw = b'{"timestamp":"",' + more + b',"text":"' + b"x" * 50 + b'"}'
+    event = huge.decode(b"[" + raw + b"]", 1, 1 + len(raw), events.read_head(raw).type)
+    assert isinstance(event, Unknown)
+    assert event.raw == raw
+
+
+@pytest.mark.usefixtures("small_limits")
 @pytest.mark.parametrize(
     "raw",
     [

@@ -107,8 +107,6 @@ def test_events_of_a_type_and_in_a_range() -> None:
     response = found.event(3)
     assert isinstance(response, ChatResponse)
     assert response.message == "m"
-    assert found.last_timestamp is not None
-    assert Stream().last_timestamp is None
 
 
 def test_only_what_was_appended_can_be_dropped() -> None:

@@ -217,6 +217,9 @@ PLAIN = ["q0", "t0", "call 1", "result " + "x" * 50, "a0", "q1", "t1", "a1", "q2
 SUMMED = ["[Summary of previous conversation]", "sum"]
 
 
+WITHOUT_THOUGHTS = [one for one in PLAIN if one not in ("t0", "t1")]
+
+
 @pytest.mark.parametrize(
     ("overlays", "expected"),
     [
@@ -224,9 +227,16 @@ SUMMED = ["[Summary of previous conversation]", "sum"]
         ([overlay(0, 1, summary={"summary": "sum"})], [*SUMMED, "q2", "t2", "a2"]),
         ([overlay(1, 1, summary={"summary": "sum"})], [*PLAIN[:5], *SUMMED, "q2", "t2", "a2"]),
         ([overlay(0, 99, summary="sum")], SUMMED),
-        ([overlay(0, 1, reasoning="strip")], [one for one in PLAIN if one not in ("t0", "t1")]),
-        ([overlay(0, 1, reasoning={"policy": "strip", "over": 1})], [one for one in PLAIN if one not in ("t0", "t1")]),
+        ([overlay(0, 1, reasoning="strip")], WITHOUT_THOUGHTS),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": 1})], WITHOUT_THOUGHTS),
         ([overlay(0, 1, reasoning={"policy": "strip", "over": "1KB"})], PLAIN),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": "1e999"})], PLAIN),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": "inf"})], PLAIN),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": "1e308GB"})], PLAIN),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": 1e30})], PLAIN),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": "-inf"})], WITHOUT_THOUGHTS),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": "nan"})], WITHOUT_THOUGHTS),
+        ([overlay(0, 1, reasoning={"policy": "strip", "over": ["1KB"]})], WITHOUT_THOUGHTS),
         ([overlay(0, 0, tool_calls={"policy": "omit"})], ["q0", "t0", "a0", *PLAIN[5:]]),
         ([overlay(0, 0, tool_calls={"policy": "omit", "over": 1000})], PLAIN),
         (

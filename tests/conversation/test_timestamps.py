@@ -32,6 +32,8 @@ def test_written_as_the_original_does(moment: datetime, text: str) -> None:
         ("2026-03-05T22:07:43.123456789Z", datetime(2026, 3, 5, 22, 7, 43, 123456, UTC)),
         ("2026-03-05T22:07:43+02:00", datetime(2026, 3, 5, 20, 7, 43, 0, UTC)),
         ("yesterday", None),
+        ("0001-01-01 00:00:00+02:00", None),
+        ("9999-12-31 23:59:59-02:00", None),
         ("", None),
         (None, None),
         (17, None),

@@ -39,11 +39,11 @@ def test_file_names_are_those_of_the_original() -> None:
 
 def test_history(folder: Path) -> None:
     sessions = Sessions(str(folder), Session("getsid", "7"))
-    assert (sessions.active(), sessions.previous(), sessions.history()) == (None, None, [])
+    assert (sessions.active(), sessions.history()) == (None, [])
     for one in ("1", "2", "3", "2"):
         sessions.activate(one, NOW)
     assert [entry.id for entry in sessions.history()] == ["2", "3", "1"]
-    assert (sessions.active(), sessions.previous()) == ("2", "3")
+    assert sessions.active() == "2"
     assert sessions.history()[0].activated_at == NOW
     stored = json.loads((folder / "sessions" / "getsid-7.json").read_bytes())
     assert stored["history"][0] == {"id": 2, "activated_at": "2026-06-01T12:00:00.250000Z"}
@@ -70,7 +70,11 @@ def test_the_originals_files_are_continued(folder: Path) -> None:
     assert stored["history"][1]["note"] == 1
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"history": 5}', '{"history": [5, {"id": null}]}'])
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", '{"history": 5}', '{"history": [5, {"id": null}]}', "[" * 100_000, '{"history":' + "[" * 100_000],
+    ids=lambda content: content[:20],
+)
 def test_a_damaged_file_counts_as_empty(folder: Path, content: str) -> None:
     path = folder / "sessions" / "getsid-7.json"
     path.parent.mkdir()
@@ -80,6 +84,23 @@ def test_a_damaged_file_counts_as_empty(folder: Path, content: str) -> None:
     assert sessions.actives() == set()
     sessions.activate("1", NOW)
     assert sessions.active() == "1"
+
+
+@pytest.mark.parametrize("depth", [100, 300, 490, 900])
+@pytest.mark.parametrize("deep_id", [True, False])
+def test_deep_nesting_in_a_file_is_no_crash(folder: Path, depth: int, deep_id: bool) -> None:
+    path = folder / "sessions" / "getsid-7.json"
+    path.parent.mkdir()
+    deep = "[" * depth + "]" * depth
+    path.write_text(
+        f'{{"history": [{{"id": 5}}, {{"id": 6, "x": {deep}}}, {{"id": {deep if deep_id else 7}}}], "y": {deep}}}'
+    )
+    sessions = Sessions(str(folder), Session("getsid", "7"))
+    before = [entry.id for entry in sessions.history()]
+    assert before in ([], ["5", "6"], ["5", "6", "7"])
+    sessions.actives()
+    sessions.activate("1", NOW)
+    assert [entry.id for entry in sessions.history()] == ["1", *before]
 
 
 def test_without_a_place_or_a_session_nothing_is_remembered(folder: Path) -> None:

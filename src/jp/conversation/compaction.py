@@ -6,6 +6,7 @@ timestamp wins, separately for `summary`, `reasoning` and `tool_calls`; a summar
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -93,14 +94,16 @@ def _over(spec: object) -> int:
     value = spec.get("over") if isinstance(spec, dict) else None
     if isinstance(value, int):
         return value
+    unit = 1
     if isinstance(value, str):
         number = value.rstrip("BbKkMmGgIi ")
-        unit = value[len(number) :].strip().upper()
-        try:
-            return int(float(number) * _UNITS.get(unit, 1))
-        except ValueError:
-            return -1
-    return -1
+        unit = _UNITS.get(value[len(number) :].strip().upper(), 1)
+        value = number
+    try:
+        size = float(value) * unit  # type: ignore[arg-type]  # what is no number is the TypeError
+        return sys.maxsize if size >= sys.maxsize else int(size)  # of `inf`, too: nothing is as large
+    except (TypeError, ValueError, OverflowError):
+        return -1
 
 
 def _project(stream: Stream, numbers: list[int], policies: list[Policy]) -> Iterator[events.Event]:

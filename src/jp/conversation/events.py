@@ -206,7 +206,10 @@ def decode(
 
 def _inline_delta(raw: bytes | memoryview) -> Event | Unknown:
     # The oldest form has the config beside `type` and `timestamp`.
-    config = msgspec.json.decode(raw)
+    try:
+        config = msgspec.json.decode(raw)
+    except RecursionError:
+        return Unknown(ConfigDelta.type, read_head(raw).timestamp, bytes(raw), "it is nested too deeply")
     timestamp = config.pop("timestamp", "")
     del config["type"]
     metadata = config.pop("metadata", UNSET)
@@ -229,13 +232,6 @@ def encode_line(event: Event | Unknown) -> bytes:
     return _dump(fields)
 
 
-def plain_line(event: Event | Unknown) -> bytes:
-    """The event as one line of JSON with all text readable (nothing base64)."""
-    if isinstance(event, Unknown):
-        return msgspec.json.format(event.raw, indent=-1)
-    return _dump(to_dict(event))
-
-
 def to_dict(event: Event) -> JSON:
     """The event's fields in the order of the disk, text readable."""
     first = {"type": event.type, "timestamp": event.timestamp}
@@ -255,7 +251,7 @@ def _dump(fields: JSON) -> bytes:
         return msgspec.json.encode(fields)
     except UnicodeEncodeError:
         # A lone surrogate has no UTF-8 form and no reader of the format would accept it escaped.
-        return msgspec.json.encode(_each_string(fields, lambda s: s.encode(errors="replace").decode()))
+        return msgspec.json.encode(each_string(fields, lambda s: s.encode(errors="replace").decode()))
 
 
 _OPAQUE = {
@@ -275,22 +271,35 @@ def _decode_opaque(event: Event) -> None:
 
 def encode_strings(value: Any) -> Any:
     """`value` with every string in it, at any depth, as base64 (keys stay)."""
-    return _each_string(value, encode_text)
+    return each_string(value, encode_text)
 
 
 def decode_strings(value: Any) -> Any:
     """`value` with every string in it, at any depth, decoded from base64 where it is that."""
-    return _each_string(value, decode_text)
+    return each_string(value, decode_text)
 
 
-def _each_string(value: Any, change: Any) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [_each_string(one, change) for one in value]
-    if isinstance(value, dict):
-        return {key: _each_string(one, change) for key, one in value.items()}
-    return value
+def each_string(value: Any, change: Callable[[str], str]) -> Any:
+    """A copy of a JSON value with every string in it changed (keys stay).
+
+    With a stack of its own: what the parser takes may be nested deeper than calls of functions may be.
+    """
+    copy: list[Any] = []
+    todo: list[tuple[Any, Any]] = [([value], copy)]
+    while todo:
+        old, new = todo.pop()
+        for key, one in old.items() if isinstance(old, dict) else enumerate(old):
+            changed = one
+            if isinstance(one, str):
+                changed = change(one)
+            elif isinstance(one, dict | list):
+                changed = {} if isinstance(one, dict) else []
+                todo.append((one, changed))
+            if isinstance(new, dict):
+                new[key] = changed
+            else:
+                new.append(changed)
+    return copy[0]
 
 
 def encode_text(text: str) -> str:

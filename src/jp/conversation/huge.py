@@ -98,13 +98,10 @@ class Cut:
 
     def restore(self, value: Any) -> Any:
         """`value` with the long strings in the place of their marks."""
-        if isinstance(value, str):
-            return self.text(int(value[len(self._mark) :])) if value.startswith(self._mark) else value
-        if isinstance(value, list):
-            return [self.restore(one) for one in value]
-        if isinstance(value, dict):
-            return {key: self.restore(one) for key, one in value.items()}
-        return value
+        return events.each_string(value, self._restored)
+
+    def _restored(self, text: str) -> str:
+        return self.text(int(text[len(self._mark) :])) if text.startswith(self._mark) else text
 
 
 def read_head(data: bytes, start: int, stop: int) -> events.Head:
@@ -116,6 +113,9 @@ def decode(data: bytes, start: int, stop: int, kind: str) -> events.Event | even
     """The event at `data[start:stop]`; like `events.decode`."""
     cut = Cut(data, start, stop)
     try:
-        return events.decode(cut.rest, kind, cut.restore)
+        event = events.decode(cut.rest, kind, cut.restore)
     except ValueError as error:
         return events.Unknown(kind, "", data[start:stop], str(error))
+    if isinstance(event, events.Unknown):
+        event.raw = data[start:stop]  # what it was, and not what was cut of it
+    return event

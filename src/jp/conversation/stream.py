@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from jp.conversation import events, huge
-from jp.conversation.timestamps import parse_timestamp
 from jp.errors import JpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from jp.conversation.events import Event, Unknown
 
@@ -123,14 +121,6 @@ class Stream:
     def stored(self) -> int:
         """How many events the file holds."""
         return len(self._starts)
-
-    @property
-    def last_timestamp(self) -> datetime | None:
-        """When the last event happened."""
-        for i in reversed(range(len(self))):
-            if moment := parse_timestamp(events.read_head(self.raw(i)).timestamp):
-                return moment
-        return None
 
     # -- the document on disk
 

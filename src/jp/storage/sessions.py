@@ -82,31 +82,17 @@ class Sessions:
 
     def history(self) -> list[Entry]:
         """The conversations activated in this session, the latest first. A file that can't be read counts as empty."""
-        found = self._read()
-        return _entries(found)
-
-    def _read(self) -> "dict[str, object]":
-        if not self.path:
-            return {}
-        try:
-            found = json.loads(files.read(self.path))
-        except (FileNotFoundError, UnreadableFileError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return _entries(_read(self.path) if self.path else {})
 
     def active(self) -> str | None:
         """The conversation that is active in this session; it may have been removed since."""
         return next((entry.id for entry in self.history()), None)
 
-    def previous(self) -> str | None:
-        """The one that was active before it."""
-        return next((entry.id for entry in self.history()[1:]), None)
-
     def activate(self, conversation_id: str, now: "datetime") -> None:
         """Makes a conversation the active one. Raises `WriteError`; without a session there is nothing to do."""
         if not self.path or not self.folder or not self._session:
             return
-        found = self._read()
+        found = _read(self.path)
         kept = [one for one in _raw_entries(found) if _id_of(one) not in (None, conversation_id)]
         found["history"] = [
             {"id": int(conversation_id), "activated_at": now.isoformat().replace("+00:00", "Z")},
@@ -116,7 +102,11 @@ class Sessions:
         found["source"] = {"type": "getsid"} if source == "getsid" else {"type": "env", "key": source}
         found["id"] = self._session.value
         files.make_directory(self.folder, 0o700)
-        files.write_atomic(self.path, json.dumps(found, indent=2).encode() + b"\n")
+        try:
+            text = json.dumps(found, indent=2)
+        except RecursionError:  # something foreign in it could be read and can't be written
+            text = json.dumps({key: found[key] for key in ("source", "id")} | {"history": _bare(found)}, indent=2)
+        files.write_atomic(self.path, text.encode() + b"\n")
 
     def actives(self) -> set[str]:
         """The active conversation of every session of the workspace."""
@@ -127,12 +117,18 @@ class Sessions:
             names = []
         for name in names:
             if name.endswith(".json"):
-                try:
-                    entries = _entries(json.loads(files.read(os.path.join(self.folder or "", name))))
-                except (OSError, UnreadableFileError, ValueError):
-                    continue
+                entries = _entries(_read(os.path.join(self.folder or "", name)))
                 found.update(entry.id for entry in entries[:1])
         return found
+
+
+def _read(path: str) -> "dict[str, object]":
+    """A session's file; nothing where it is not there or can't be read."""
+    try:
+        found = json.loads(files.read(path))
+    except (OSError, UnreadableFileError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _raw_entries(found: "Mapping[str, object]") -> "list[dict[str, object]]":
@@ -140,15 +136,19 @@ def _raw_entries(found: "Mapping[str, object]") -> "list[dict[str, object]]":
     return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
 
 
-def _entries(found: object) -> list[Entry]:
-    if not isinstance(found, dict):
-        return []
+def _bare(found: "Mapping[str, object]") -> "list[dict[str, object]]":
+    known = ((_id_of(one), one.get("activated_at")) for one in _raw_entries(found))
+    return [{"id": int(one), "activated_at": when if isinstance(when, str) else None} for one, when in known if one]
+
+
+def _entries(found: "Mapping[str, object]") -> list[Entry]:
     known = ((_id_of(one), parse_timestamp(one.get("activated_at"))) for one in _raw_entries(found))
     return [Entry(one, when) for one, when in known if one]
 
 
 def _id_of(entry: "Mapping[str, object]") -> str | None:
-    match = re.search(r"\d+", str(entry.get("id", "")))
+    found = entry.get("id")
+    match = re.search(r"[0-9]+", str(found)) if isinstance(found, str | int) else None
     return match.group() if match else None
 
 
