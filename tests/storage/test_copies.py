@@ -13,9 +13,10 @@ from jp.conversation.stream import Stream
 from jp.storage import copies
 from jp.storage.conversation import Conversation
 from jp.storage.copies import Relation, relation
-from jp.storage.errors import UnreadableFileError
+from jp.storage.errors import UnreadableFileError, WriteError
 from jp.storage.store import Store
 from tests.storage.conftest import said, tree, turn
+from tests.storage.faults import fail_at
 
 Make = Callable[..., Conversation]
 A, B, C = ({"type": "chat_request", "timestamp": "t", "content": text * 40} for text in "abc")
@@ -100,6 +101,23 @@ def test_the_longer_copy_wins_and_the_next_turn_writes_both(store: Store, make: 
     assert parts(made)[0].read_bytes() == parts(made)[1].read_bytes()
     assert parts(made)[0].read_bytes().startswith(more[: Stream(more).prefix_length])
     assert said(store, made.id) == ["q", "a", "from elsewhere", "a", "next", "a"]
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_fork_is_in_both_places_or_in_none(store: Store, make: Make, k: int) -> None:
+    made = make("A title")
+    user_dir = store.workspace.ensure_user_dir()
+    places = (user_dir, store.workspace.conversations)
+    before = [tree(one) for one in places]
+    with fail_at("rename", k) as fault, pytest.raises(WriteError):
+        store.fork_directory(made.path)
+    assert fault.fired
+    store.sweep()
+    for place, files in zip(places, before, strict=True):
+        now = tree(place)
+        assert {name for name in now if "locks" not in name} == {name for name in files if "locks" not in name}
+    assert [one.id for one in store.list()] == [made.id]
+    assert len(tree(store.place(store.fork_directory(made.path)).durable or "")) == 3
 
 
 def test_copies_that_diverged_become_two(store: Store, make: Make) -> None:

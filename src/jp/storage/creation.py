@@ -57,8 +57,13 @@ def fork(store: Store, source: str) -> str:
     with lock:
         slug = os.path.basename(source).partition("-")[2]
         name = f"{conversation_id}-{slug}" if slug else conversation_id
-        copy_directory(source, store.durable_root(), name)
-        copy_directory(source, store.workspace.conversations, name)
+        made: list[str] = []
+        try:
+            for root in (store.durable_root(), store.workspace.conversations):
+                made.append(copy_directory(source, root, name))
+        except BaseException:
+            _take_back(made)
+            raise
     return conversation_id
 
 
@@ -99,14 +104,25 @@ def make_directories(roots: Sequence[str], name: str, contents: Mapping[str, byt
         for root in roots:
             files.sync_directory(root)
     except BaseException as error:
-        import shutil
-
-        for folder in (*stagings, *made):
-            shutil.rmtree(folder, ignore_errors=True)
+        _take_back([*stagings, *made])
         if isinstance(error, OSError):
             raise WriteError(os.path.join(root, name), reason_of(error)) from error
         raise
     return made
+
+
+def _take_back(folders: Sequence[str]) -> None:
+    """Have directories that were made gone again, each out of sight before it is emptied."""
+    import shutil
+
+    for folder in folders:
+        root, name = os.path.split(folder)
+        hidden = os.path.join(root, files.temp_name(name))
+        try:
+            os.rename(folder, hidden)
+        except OSError:
+            hidden = folder
+        shutil.rmtree(hidden, ignore_errors=True)
 
 
 def _write(path: str, content: bytes, *, sync: bool) -> None:
