@@ -62,10 +62,11 @@ LISTED = [
     [
         (None, True, "ID Activity Title"),
         (80, True, "ID Activity Title"),
-        (48, True, "ID Activity Title"),
-        (47, False, "ID Activity Title"),
+        (46, True, "ID Activity Title"),
+        (45, False, "ID Activity Title"),
         (40, False, "ID Activity Title"),
-        (36, False, "ID Activity"),
+        (38, False, "ID Activity"),
+        (31, False, "ID Activity"),
         (30, False, "ID"),
         (20, False, "ID"),
         (18, False, "ID"),
@@ -88,10 +89,10 @@ def test_ids_are_whole_in_every_window(width: int | None, boxed: bool, columns: 
 
 def test_the_most_willing_columns_give_first_and_others_never() -> None:
     assert shrunk([10, 30], [0, 1], 30) == [10, 20]
-    assert shrunk([10, 30], [0, 1], 18) == [10, 8]
-    assert shrunk([10, 30], [0, 1], 17) is None
+    assert shrunk([10, 30], [0, 1], 16) == [10, 6]
+    assert shrunk([10, 30], [0, 1], 15) is None
     assert shrunk([20, 30, 40], [0, 1, 2], 60) == [20, 30, 10]
-    assert shrunk([20, 30, 40], [0, 1, 2], 40) == [20, 12, 8]
+    assert shrunk([20, 30, 40], [0, 1, 2], 40) == [20, 14, 6]
     assert shrunk([20, 30], [0, 0], 40) is None
     assert shrunk([20, 3], [0, 1], 23) == [20, 3]
     assert shrunk([20, 3], [0, 1], 22) is None
@@ -101,11 +102,11 @@ def test_the_most_willing_columns_give_first_and_others_never() -> None:
 def test_widths_fit_and_what_may_not_shrink_is_whole(columns: list[tuple[int, int]], available: int) -> None:
     found = shrunk([width for width, _ in columns], [wish for _, wish in columns], available)
     if found is None:
-        assert sum(min(8, width) if wish else width for width, wish in columns) > available
+        assert sum(min(6, width) if wish else width for width, wish in columns) > available
         return
     assert sum(found) <= available
     for width, (natural, wish) in zip(found, columns, strict=True):
-        assert width == natural if not wish else min(8, natural) <= width <= natural
+        assert width == natural if not wish else min(6, natural) <= width <= natural
 
 
 def test_wide_characters_keep_the_columns_straight() -> None:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _ALIGNMENTS = {"left": "<", "center": "^", "right": ">"}
-_LEAST = 8  # columns of text that a column which may shrink keeps in a box
-_LEAST_PLAIN = 4
+_LEAST = 6  # columns of text that a column which may shrink keeps
 _BOLD, _DIM, _END = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -122,8 +121,7 @@ def _fitted(natural: Sequence[int], shrink: Sequence[int], width: int | None, *,
         for boxed in (True, False) if box else (False,):
             gap, edges = (3, 4) if boxed else (2, 0)
             room = width - gap * (len(shown) - 1) - edges
-            least = _LEAST if boxed else _LEAST_PLAIN
-            widths = shrunk([natural[i] for i in shown], [shrink[i] for i in shown], room, least)
+            widths = shrunk([natural[i] for i in shown], [shrink[i] for i in shown], room)
             if widths is not None:
                 return _Layout(shown, widths, box=boxed)
         if len(shown) == 1:
@@ -132,16 +130,13 @@ def _fitted(natural: Sequence[int], shrink: Sequence[int], width: int | None, *,
         shown.remove(max(shown[1:], key=lambda i: (shrink[i], i)))
 
 
-def shrunk(natural: Sequence[int], shrink: Sequence[int], available: int, least: int = _LEAST) -> list[int] | None:
-    """Widths that fit into `available` columns, the most willing columns give first; None where there are none.
-
-    A column gives until it is `least` wide.
-    """
+def shrunk(natural: Sequence[int], shrink: Sequence[int], available: int) -> list[int] | None:
+    """Widths that fit into `available` columns, the most willing columns give first; None where there are none."""
     widths = list(natural)
     floors = list(natural)
     for priority in sorted({wish for wish in shrink if wish}, reverse=True):
         floors = [
-            min(least, one) if wish == priority else floor
+            min(_LEAST, one) if wish == priority else floor
             for wish, floor, one in zip(shrink, floors, natural, strict=True)
         ]
         found = fit(widths, floors, available)
