@@ -22,11 +22,14 @@ GROWTH = 6.0  # four times the text: linear is 4, quadratic 16
 # What a fresh process waits for between the first chunk and its words: modules, a theme, the first look at a lexer.
 _FIRST = """
 import time
+from jp.config.kinds import MISSING
+from jp.config.resolved import Config
+from jp.config.schema import root
 from jp.render.chat import Chat
 from jp.terminal.capabilities import Format
 from jp.terminal.printer import Printer
 printer, out, err = Printer.memory(Format.AUTO)
-chat = Chat(printer, None)
+chat = Chat(printer, Config(root().final(MISSING), []).root.style)
 if {warm}: chat.warm()
 start = time.perf_counter()
 chat.message({text!r})

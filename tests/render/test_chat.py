@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from jp.render.chat import Chat
 from jp.terminal.capabilities import ChannelCaps, Format
 from jp.terminal.printer import Printer
+from tests.render.configured import STYLE
 from tests.render.showing import Screen, plain
 
 TERMINAL = ChannelCaps(escapes=True, addressable=True)
@@ -23,11 +24,12 @@ class Shown:
     """A chat on a Printer in memory."""
 
     def __init__(self, out: ChannelCaps = TERMINAL, err: ChannelCaps = TERMINAL, **options: Any) -> None:
-        style = SimpleNamespace(
-            sanitize=options.get("sanitize", "strip"),
-            reasoning=SimpleNamespace(display=options.get("display", "full"), background=236),
-            markdown=SimpleNamespace(wrap_width=40),
-            typewriter=options.get("typewriter"),
+        style = replace(
+            STYLE,
+            sanitize=options.get("sanitize", STYLE.sanitize),
+            reasoning=replace(STYLE.reasoning, display=options.get("display", STYLE.reasoning.display)),
+            markdown=replace(STYLE.markdown, wrap_width=40),
+            typewriter=options.get("typewriter", STYLE.typewriter),
         )
         environ = options.get("environ", {})
         self.printer, self._out, self._err = Printer.memory_with(
@@ -248,27 +250,35 @@ def test_an_unfinished_block_is_ended_by_the_next_one() -> None:
 
 
 def test_the_typewriter_waits_for_a_bound_on_its_lag() -> None:
-    typewriter = SimpleNamespace(text_delay=0.5, code_delay=0.1, max_latency=0.0)
+    typewriter = replace(STYLE.typewriter, text_delay=0.5, code_delay=0.1)
     shown = Shown(typewriter=typewriter)
     shown.chat.message("Hello world and more ")
     assert shown.out == "Hello world and more"
-    typewriter.max_latency = 10.0
-    shown = Shown(typewriter=typewriter)
+    shown = Shown(typewriter=replace(typewriter, max_latency=10.0))
     shown.chat.message("Hello world and more ")
     assert len(shown.out) < len("Hello world and more")
     shown.printer.flush(10)
     assert shown.out == "Hello world and more"
 
 
+# The style of a program that has nothing configured.
+CONFIGURED = """
+from jp.config.kinds import MISSING
+from jp.config.resolved import Config
+from jp.config.schema import root
+style = Config(root().final(MISSING), []).root.style
+"""
+
+
 def test_a_plain_reply_loads_nothing_of_markdown() -> None:
-    code = """
+    code = f"""{CONFIGURED}
 import sys
 from jp.render.chat import Chat
 from jp.terminal.capabilities import ChannelCaps, Format
 from jp.terminal.printer import Printer
 none = ChannelCaps(False, False)
 printer, out, err = Printer.memory_with(Format.AUTO, none, none)
-chat = Chat(printer, None)
+chat = Chat(printer, style)
 chat.reasoning("r"); chat.warm(); chat.message("**a** 你好"); chat.end()
 assert out.text == "**a** 你好\\n", out.text
 print(*sorted(sys.modules))
@@ -281,13 +291,13 @@ print(*sorted(sys.modules))
 
 
 def test_what_was_warmed_is_there_for_the_first_words() -> None:
-    code = """
+    code = f"""{CONFIGURED}
 import sys
 from jp.render.chat import Chat
 from jp.terminal.capabilities import Format
 from jp.terminal.printer import Printer
 printer, out, err = Printer.memory(Format.AUTO)
-chat = Chat(printer, None)
+chat = Chat(printer, style)
 chat.warm()
 before = set(sys.modules)
 chat.message("**a** `b` [c](d)\\n\\n```python\\nif e\\n```\\n"); chat.end()

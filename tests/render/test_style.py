@@ -8,6 +8,7 @@ import pytest
 
 from jp.config.load import Paths, load
 from jp.render.style import background_code, markdown_style, reasoning_style, wrap_width
+from tests.render.configured import STYLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +56,7 @@ def test_how_reasoning_is_shown(configured: Any, display: str, expected: tuple[s
     ("value", "expected"),
     [(236, "48;5;236"), ("#0a0b0c", "48;2;10;11;12"), (None, None), ("#zzzzzz", None), (256, None), (True, None)],
 )
-def test_a_background_is_an_index_or_a_colour(value: object, expected: str | None) -> None:
+def test_a_background_is_an_index_or_a_colour(value: Any, expected: str | None) -> None:
     assert background_code(value) == expected
 
 
@@ -68,4 +69,4 @@ def test_text_is_wrapped_at_the_smaller_of_two_widths(wanted: int, available: in
 
 def test_terminals_that_can_not_follow_links_get_their_targets() -> None:
     for environ in ({"TERM_PROGRAM": "Apple_Terminal"}, {"TERM": "linux"}):
-        assert not markdown_style(None, environ=environ, width=80).hyperlinks
+        assert not markdown_style(STYLE, environ=environ, width=80).hyperlinks

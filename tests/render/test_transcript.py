@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,13 +22,13 @@ from jp.conversation.stream import Stream
 from jp.render.transcript import print_events
 from jp.terminal.capabilities import ChannelCaps, Format
 from jp.terminal.printer import Printer
+from tests.render.configured import STYLE
 from tests.render.showing import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-STYLE = SimpleNamespace(sanitize="strip")
 TERMINAL = ChannelCaps(escapes=True, addressable=True)
 PIPE = ChannelCaps(escapes=False, addressable=False)
 EVENTS: list[Event | Unknown] = [

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from jp.config.sections.style import Style, Typewriter
     from jp.render.markdown import MarkdownStream
     from jp.render.style import MarkdownStyle
     from jp.terminal.printer import Printer
@@ -30,7 +31,7 @@ class Chat:
     def __init__(
         self,
         printer: "Printer",
-        style: object,
+        style: "Style",
         *,
         hide_reasoning: bool = False,
         environ: "Mapping[str, str] | None" = None,
@@ -43,14 +44,13 @@ class Chat:
         self._reasoning_style = reasoning_style(style)
         self._hide_reasoning = hide_reasoning
         self._excerpt = self._new_excerpt()
-        mode = str(getattr(style, "sanitize", "strip"))
-        self._sanitizers = {content: Sanitizer(mode) for content in _CONTENT.values()}
+        self._sanitizers = {content: Sanitizer(style.sanitize) for content in _CONTENT.values()}
         self._kind = ""  # of the block that is open
         self._block: Block | None = None
         self._messages = False  # some was shown
         self._anything = False
         self._lead: dict[str, str] = {}  # white space that a block may begin with
-        self._pacing = _pacing(style)
+        self._pacing = _pacing(style.typewriter)
 
     def message(self, delta: str) -> bool:
         """More of the reply, on stdout; whether something was shown."""
@@ -240,11 +240,10 @@ class Typed(Pretty):
         self._printer.typed(text, self._code if self._stream.in_code else self._prose)
 
 
-def _pacing(style: object) -> tuple[float, float] | None:
+def _pacing(typewriter: "Typewriter") -> tuple[float, float] | None:
     """Seconds a character of prose and of code takes; None where text is shown as it comes.
 
     Without a bound on its lag the typewriter falls behind any fast model, so it takes a `max_latency` to turn it on.
     """
-    typewriter = getattr(style, "typewriter", None)
-    prose, code = getattr(typewriter, "text_delay", 0.0), getattr(typewriter, "code_delay", 0.0)
-    return (prose, code) if getattr(typewriter, "max_latency", 0.0) and (prose or code) else None
+    prose, code = typewriter.text_delay, typewriter.code_delay
+    return (prose, code) if typewriter.max_latency and (prose or code) else None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from jp.config.sections.style import Style
 
 
 class MarkdownStyle(msgspec.Struct, frozen=True):
@@ -53,18 +55,17 @@ def wrap_width(wanted: int, available: int | None) -> int:
 
 
 def markdown_style(
-    style: object, *, environ: Mapping[str, str], width: int | None, colour: bool = True
+    style: Style, *, environ: Mapping[str, str], width: int | None, colour: bool = True
 ) -> MarkdownStyle:
-    """The `style` section of the configuration (an attribute tree) as values for markdown on one channel.
+    """The `style` section of the configuration as values for markdown on one channel.
 
     Not followed: `code.file_link` and `code.copy_link`. They want each block in a file of its own, and a terminal with
     a handler for `copy:` addresses; a block is printed without anything beside it, so that it can be copied as it is.
 
     `width` is that of the channel, None where it is not known; `colour` is whether it may be used there.
     """
-    code, markdown = _get(style, "code", None), _get(style, "markdown", None)
-    default = MarkdownStyle()
-    wrap = wrap_width(_get(markdown, "wrap_width", default.width), width)
+    markdown = style.markdown
+    wrap = wrap_width(markdown.wrap_width, width)
     return MarkdownStyle(
         width=wrap,
         table_width=width or wrap,
@@ -72,26 +73,25 @@ def markdown_style(
         truecolor=environ.get("COLORTERM", "") in ("truecolor", "24bit"),
         # Where a link can't be followed, its target is worth more than none.
         hyperlinks=environ.get("TERM_PROGRAM") != "Apple_Terminal" and environ.get("TERM") != "linux",
-        theme=_get(markdown, "theme", default.theme) or default.theme,
-        code_colour=bool(_get(code, "color", True)),
-        line_numbers=bool(_get(code, "line_numbers", False)),
-        hr=str(_get(markdown, "hr_style", default.hr)),
-        table_max_column_width=_get(markdown, "table_max_column_width", default.table_max_column_width),
-        table_continuation_edge=bool(_get(markdown, "table_continuation_edge", True)),
+        theme=markdown.theme or MarkdownStyle().theme,
+        code_colour=style.code.color,
+        line_numbers=style.code.line_numbers,
+        hr=markdown.hr_style,
+        table_max_column_width=markdown.table_max_column_width,
+        table_continuation_edge=markdown.table_continuation_edge,
     )
 
 
-def reasoning_style(style: object) -> ReasoningStyle:
+def reasoning_style(style: Style) -> ReasoningStyle:
     """`style.reasoning`: a mode, or the number of characters that are shown."""
-    reasoning = _get(style, "reasoning", None)
-    display = _get(reasoning, "display", "full")
-    background = background_code(_get(reasoning, "background", None))
+    display = style.reasoning.display
+    background = background_code(style.reasoning.background)
     if isinstance(display, int):
         return ReasoningStyle("truncate", display, background)
-    return ReasoningStyle(str(display), 0, background)
+    return ReasoningStyle(display, 0, background)
 
 
-def background_code(value: object) -> str | None:
+def background_code(value: int | str | None) -> str | None:
     """The SGR parameters of a background: an index of the 256 colour table or `#rrggbb`; None for anything else."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255:
         return f"48;5;{value}"
@@ -102,8 +102,3 @@ def background_code(value: object) -> str | None:
             return None
         return f"48;2;{red};{green};{blue}"
     return None
-
-
-def _get(node: object, name: str, default: Any) -> Any:
-    value = getattr(node, name, None)
-    return default if value is None else value

@@ -15,6 +15,7 @@ from jp.terminal.target import Target
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from jp.config.sections.style import Style
     from jp.render.style import MarkdownStyle
     from jp.terminal.printer import Printer
 
@@ -25,7 +26,7 @@ _FENCES = re.compile("`{3,}")
 
 def print_events(
     printer: Printer,
-    style: object,
+    style: Style,
     events: Iterable[Any],
     *,
     hide_reasoning: bool = False,
@@ -40,9 +41,9 @@ def print_events(
 
 
 class _Transcript:
-    def __init__(self, printer: Printer, style: object, environ: Mapping[str, str] | None) -> None:
+    def __init__(self, printer: Printer, style: Style, environ: Mapping[str, str] | None) -> None:
         self._printer = printer
-        self._mode = str(getattr(style, "sanitize", "strip"))
+        self._mode = style.sanitize
         self.pretty = printer.caps(Target.OUT).escapes
         self._role = ""
         self._begun = False
