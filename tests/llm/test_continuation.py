@@ -86,3 +86,18 @@ def test_the_thread_asks_to_go_on() -> None:
     assert "cut off" in longer.messages[2].parts[0].text  # type: ignore[union-attr]
     assert len(thread.messages) == 1
     assert longer.system == ["sys"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "whole"),
+    [
+        ("Half of the wor", "word and more", "Half of the word and more"),
+        ("Half of the wor", "ld and more", "Half of the world and more"),
+        ("Half of the", " other", "Half of the other"),
+        ("a cat", "catalogue", "a catalogue"),
+        ("x=1", "1+2", "x=11+2"),
+        ("wor", "word", "word"),
+    ],
+)
+def test_a_word_that_is_begun_again_is_there_once(before: str, after: str, whole: str) -> None:
+    assert before + after[overlap(before, after) :] == whole

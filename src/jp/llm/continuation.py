@@ -66,8 +66,13 @@ class Overlap:
 
 
 def overlap(before: str, after: str) -> int:
-    """How many of the first characters of `after` are the last of `before`, at least `MIN_OVERLAP`, else 0."""
+    """How many of the first characters of `after` are the last of `before`, at least `MIN_OVERLAP`, else 0.
+
+    Three will do where they are all there is of a word that `after` begins again: "the wor" and "word and more".
+    """
     for size in range(min(len(before), len(after)), MIN_OVERLAP - 1, -1):
         if before.endswith(after[:size]):
             return size
-    return 0
+    size = MIN_OVERLAP - 1
+    begun = before[-size:].isalpha() and not before[-size - 1 : -size].strip()
+    return size if begun and after.startswith(before[-size:]) and after[size : size + 1].isalpha() else 0

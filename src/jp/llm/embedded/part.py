@@ -66,6 +66,7 @@ class PartFile:
 
     @property
     def whole(self) -> bool:
+        """Whether all bytes are there, every piece checked."""
         return self.offset == self.size
 
     def start_of(self, index: int) -> int:
