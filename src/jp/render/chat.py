@@ -217,12 +217,14 @@ class Pretty(Block):
         self._stream = stream
 
     def feed(self, text: str) -> bool:
+        """Show what can be rendered by now; whether something was."""
         shown = self._stream.feed(text)
         if shown:
             self._write(shown)
         return bool(shown)
 
     def end(self) -> None:
+        """The message is complete: show what was waiting for more."""
         shown = self._stream.end()
         if shown:
             self._write(shown)

@@ -42,20 +42,23 @@ class Cell:
             inline.finish()
 
     def text(self, text: str, flags: int = 0, link: str | None = None) -> None:
+        """Text, kept for `lines`; it counts towards the natural width."""
         self._calls.append((text, flags, link))
         self._line += display_width(_ESCAPES.sub("", text) if "\x1b" in text else text)
         self.width = max(self.width, self._line)
 
     def space(self, flags: int = 0, link: str | None = None, gap: str = " ") -> None:
+        """A space, where a line may break."""
         self._calls.append((gap, flags, link))
         self._line += len(gap)
 
     def hard_break(self, mark: str = "") -> None:  # noqa: ARG002 (a cell ends with no break)
+        """The next line of the cell begins."""
         self._calls.append(None)
         self._line = 0
 
     def new_link(self) -> None:
-        pass
+        """Nothing: the page tells links apart by their targets."""
 
     def lines(self, page: Page) -> list[str]:
         """The cell's lines as they fit on a page, each with its styles closed."""

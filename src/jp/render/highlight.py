@@ -41,6 +41,7 @@ class Highlighter:
 
     @property
     def tries(self) -> int:
+        """Rules of the lexer looked at so far."""
         return self._lines.tries
 
     def line(self, text: str) -> str:

@@ -18,11 +18,20 @@ if TYPE_CHECKING:
         """What inline text is written on: a page, or a cell that is laid out later."""
 
         @property
-        def style(self) -> MarkdownStyle: ...
-        def text(self, text: str, flags: int = 0, link: str | None = None) -> None: ...
-        def space(self, flags: int = 0, link: str | None = None) -> None: ...
-        def hard_break(self, mark: str = "") -> None: ...
-        def new_link(self) -> None: ...
+        def style(self) -> MarkdownStyle:
+            """How it looks."""
+
+        def text(self, text: str, flags: int = 0, link: str | None = None) -> None:
+            """Text in the style of `flags`; `link` is what it leads to."""
+
+        def space(self, flags: int = 0, link: str | None = None) -> None:
+            """A space, where a line may break."""
+
+        def hard_break(self, mark: str = "") -> None:
+            """The line ends here; `mark` is what that was written with."""
+
+        def new_link(self) -> None:
+            """What follows is another link, though its target be the same."""
 
 
 _TARGET_LIMIT = 2083  # terminals drop longer ones
@@ -44,6 +53,8 @@ class LinkStart:
 
 
 class LinkEnd:
+    """The `]` that ends the text of a link, and its target."""
+
     __slots__ = ("start",)
 
     def __init__(self, start: LinkStart) -> None:
@@ -51,6 +62,8 @@ class LinkEnd:
 
 
 class Code:
+    """A code span's content."""
+
     __slots__ = ("text",)
 
     def __init__(self, text: str) -> None:
@@ -67,6 +80,8 @@ class Break:
 
 
 class Url:
+    """An address that is its own link: the text as written, and what it leads to."""
+
     __slots__ = ("target", "text")
 
     def __init__(self, text: str, target: str) -> None:

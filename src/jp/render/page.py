@@ -76,6 +76,7 @@ class Page:
         self._mark = ""  # what it was written with
 
     def take(self) -> str:
+        """What was finished since the last call."""
         out = "".join(self._parts)
         self._parts.clear()
         return out
@@ -91,6 +92,7 @@ class Page:
 
     @property
     def indent(self) -> int:
+        """Columns that quotes and lists take from the left."""
         return sum(prefix.width for prefix in self.prefixes)
 
     # Flowing text

@@ -58,6 +58,7 @@ class Palette:
 
     @property
     def reset(self) -> str:
+        """What a line ends with."""
         return "\x1b[0m"
 
     def change(self, before: int, after: int) -> str:

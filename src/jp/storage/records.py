@@ -87,10 +87,12 @@ class Partials:
         self._began: dict[str, str] = {}
 
     def add(self, kind: str, text: str, timestamp: str) -> None:
+        """One more piece; the first one of a kind says when its answer began."""
         self._pieces.setdefault(kind, []).append(text)
         self._began.setdefault(kind, timestamp)
 
     def drop(self, kind: str) -> None:
+        """Forget the pieces of a kind: their event is there as a whole, or not wanted."""
         self._pieces.pop(kind, None)
         self._began.pop(kind, None)
 
