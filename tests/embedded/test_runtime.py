@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,7 +16,8 @@ from typing import Any
 import pytest
 
 from jp.errors import JpError
-from jp.llm.embedded import shelf, slots
+from jp.interrupt.children import spawn
+from jp.llm.embedded import runtime, shelf, slots
 from jp.llm.embedded.catalogue import Model, find
 from jp.llm.embedded.errors import (
     LoadError,
@@ -225,6 +227,28 @@ def test_without_weights_nothing_is_started() -> None:
     with pytest.raises(NotInstalledError):
         start(find("tiny"), os.environ)
     assert marked() == {}
+
+
+@pytest.mark.parametrize("short_of", ["processes", "threads"])
+def test_a_system_that_starts_nothing_is_said(
+    short_of: str, monkeypatch: pytest.MonkeyPatch, no_leftovers: None
+) -> None:
+    model = find("tiny")
+    place = shelf.places(model, os.environ)
+    Path(place.directory).mkdir(parents=True)
+    with open(place.weights, "wb") as file:
+        file.truncate(model.size)
+    monkeypatch.setattr(runtime, "missing_runtime", lambda: None)
+    if short_of == "processes":
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert spawn(["true"]).exited.wait(30)  # the thread that starts children is there
+    size = threading.stack_size(1 << 47 if short_of == "threads" else 0)  # more than can be addressed
+    try:
+        with pytest.raises(LoadError, match=r"the process of smollm2-135m could not be started: .+") as caught:
+            start(model, os.environ, OPTIONS)
+    finally:
+        threading.stack_size(size)
+    assert caught.value.hints
 
 
 def test_without_the_runtime_the_way_to_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class ModelLock:
     """Held from `__enter__` to `__exit__`.
 
-    Raises BusyError, naming the holder, when another process has it, and OSError where the file can't be locked or
-    written; nothing is held then.
+    Raises BusyError, naming the holder, when another process has it, and OSError where the file can't be made or
+    locked; nothing is held then.
     """
 
     def __init__(self, path: str, model: "Model") -> None:
@@ -30,8 +30,11 @@ class ModelLock:
                 _lock(fd)
             except BlockingIOError:
                 raise self._busy(fd) from None
-            os.ftruncate(fd, 0)
-            os.write(fd, f"{os.getpid()}\n".encode())
+            try:
+                os.ftruncate(fd, 0)
+                os.write(fd, f"{os.getpid()}\n".encode())
+            except OSError:
+                pass  # for the message only; on a full disk removing a model is what makes room
         except BaseException:
             os.close(fd)
             raise

@@ -225,12 +225,21 @@ def _missing(detail: str = "") -> RuntimeMissingError:
     )
 
 
+def _not_begun(model: "Model", reason: str) -> LoadError:
+    return LoadError(
+        f"the process of {model.name} could not be started: {reason}",
+        hints=["the system is short of something: processes, threads, open files or memory (`ulimit -a`)"],
+        metadata={"model": model.id},
+    )
+
+
 def begin(
     model: "Model", environ: "Mapping[str, str]", options: Options, post: "Callable[[Ready | Failed], None]"
 ) -> Running:
     """Start the model's process; returns at once, and posts Ready or Failed, exactly one, from another thread.
 
-    Raises NotInstalledError and RuntimeMissingError, which say what to install, before anything is started.
+    Raises NotInstalledError and RuntimeMissingError, which say what to install, before anything is started, and
+    LoadError where the system starts no process or thread.
     """
     path = shelf.require(model, environ)
     missing = missing_runtime()
@@ -239,14 +248,17 @@ def begin(
     context = options.context or model.context
     api_key = os.urandom(24).hex()
     settings = _settings(model, environ, options, path=path, api_key=api_key, context=context)
-    child = spawn(
-        [sys.executable, "-P", "-m", "jp.llm.embedded.child"],
-        env=environ,
-        cwd=os.path.dirname(path),
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-    )
+    try:
+        child = spawn(
+            [sys.executable, "-P", "-m", "jp.llm.embedded.child"],
+            env=environ,
+            cwd=os.path.dirname(path),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+    except OSError as error:
+        raise _not_begun(model, error.strerror or str(error)) from error
     assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
@@ -254,9 +266,9 @@ def begin(
     try:
         threading.Thread(target=running._drain, args=(child.stderr,), name="model-log", daemon=True).start()
         threading.Thread(target=running._listen, args=(child.stdout, post), name="model-reports", daemon=True).start()
-    except RuntimeError:
+    except RuntimeError as error:
         running.stop()
-        raise
+        raise _not_begun(model, str(error)) from error
     running._tell(settings)
     return running
 
