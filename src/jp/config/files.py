@@ -1,14 +1,16 @@
-"""Which files are configuration: the chain of discovered files, what they extend, and `--cfg NAME`.
+"""Which files are configuration: the chain of discovered files, and what they extend.
+
+What a file extends has the scope of the file, wherever it lies: who says what is merged answers for it.
 
 A file is merged once in the expansion of one root file, where it is first met: of a diamond (A extends B and C, both
 extend D) the order is D, B, C, A. Merging D again before C, as a naive walk does, would undo what B changed.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from jp.config.errors import ConfigError, ExtendsError, UnknownNameError, invalid_value
+from jp.config.errors import ConfigError, ExtendsError, invalid_value
 from jp.config.layers import Layer
 from jp.config.read import SUFFIXES, read_file
 from jp.errors import nearest
@@ -18,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jp.config.globs import Budget
 
-MOST_DIRECTORIES = 500
 MOST_FILES = 4096
 MOST_NESTED = 64
 DEFAULT_EXTENDS = ("config.d/**/*",)
@@ -195,7 +196,7 @@ def _extended(path: str, extends: object, default: Sequence[str], run: "_Expansi
 def _matches(declaring: str, pattern: str, run: "_Expansion") -> list[str]:
     """The files that `pattern` names, relative to the directory of `declaring`, sorted."""
     base = os.path.dirname(declaring)
-    full = os.path.normpath(os.path.join(base, _home(pattern)))
+    full = os.path.normpath(os.path.join(base, expand_home(pattern)))
     if not any(char in pattern for char in "*?["):
         if os.path.lexists(full):
             return [full]
@@ -223,7 +224,7 @@ def near_file(path: str) -> list[str]:
     return [f"did you mean {os.path.join(os.path.dirname(path), near)}?"] if near else []
 
 
-def _home(path: str) -> str:
+def expand_home(path: str) -> str:
     """A path with `~` resolved; as it is where its user cannot even be looked up."""
     try:
         return os.path.expanduser(path)
@@ -236,59 +237,3 @@ def _names(directory: str) -> list[str]:
         return os.listdir(directory)
     except (OSError, ValueError):
         return []
-
-
-def load_name(name: str, load_paths: Iterable[str], paths: Paths, read: Reader = read_file) -> list[Layer]:
-    """The layers of every file that `--cfg NAME` names in the load paths, user first, then workspace.
-
-    Raises `UnknownNameError` with the places that were looked at and the nearest name.
-    """
-    roots = [(paths.user_dir, "user"), (paths.workspace_root, "workspace"), (paths.user_workspace_dir, "user")]
-    layers: list[Layer] = []
-    looked: list[str] = []
-    for base, scope in roots:
-        if not base:
-            continue
-        for entry in load_paths:
-            directory = os.path.normpath(os.path.join(base, _home(entry)))
-            looked.append(directory)
-            path = os.path.join(directory, name)
-            found = path if path.endswith(SUFFIXES) and os.path.isfile(path) else first_file(path)
-            if found:
-                layers += expand(found, scope, read, source="cfg")
-    if not layers:
-        raise _unknown_name(name, looked)
-    return layers
-
-
-def _unknown_name(name: str, looked: list[str]) -> UnknownNameError:
-    known: set[str] = set()
-    for directory in looked:
-        known |= names_below(directory)
-    near = nearest(name, sorted(known))
-    hints = [f"did you mean {near}?"] if near else []
-    if not looked:
-        hints.append("no config_load_paths are set; a path that exists, such as ./my.toml, works without")
-    places = f" (looked in {', '.join(looked)})" if looked else ""
-    return UnknownNameError(
-        f"--cfg {name}: no such configuration{places}",
-        hints=hints,
-        metadata={"name": name, "looked_in": looked, "nearest": near},
-    )
-
-
-def names_below(directory: str) -> set[str]:
-    """The names that `--cfg` takes for the files below `directory`; not all where that is somebody's whole home."""
-    found: set[str] = set()
-    if not os.path.isdir(directory):  # which takes names that no system has, walking does not
-        return found
-    for count, (place, _, files) in enumerate(os.walk(directory)):
-        checkpoint()
-        if count == MOST_DIRECTORIES:
-            break
-        below = os.path.relpath(place, directory)
-        for file in files:
-            stem, suffix = os.path.splitext(file)
-            if suffix in SUFFIXES:
-                found.add(stem if below == "." else os.path.join(below, stem))
-    return found

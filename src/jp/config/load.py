@@ -11,11 +11,11 @@ from typing import Any
 from jp.config.assignment import from_argument, from_environment, from_value, steers_loading
 from jp.config.containers import bare
 from jp.config.errors import ConfigError
-from jp.config.files import Paths, expand, load_chain, load_name
+from jp.config.files import Paths, expand, load_chain
 from jp.config.kinds import MISSING, Mismatch
 from jp.config.layers import Layer, as_error
 from jp.config.model import PROVIDERS
-from jp.config.read import SUFFIXES, read_file
+from jp.config.read import SUFFIXES
 from jp.config.resolved import Config, said
 from jp.config.schema import root
 from jp.config.stored import conversation_layers
@@ -66,6 +66,7 @@ class _Fold:
         self.layers: list[Layer] = []
         self.withheld: list[Withheld] = []
         self._held: set[str] = set()
+        self._own_paths: set[str] = set()  # entries of config_load_paths that the user has said
         self._trusted: frozenset[str] | None = None
 
     def add(self, layer: Layer) -> None:
@@ -77,6 +78,8 @@ class _Fold:
                 form, held = split(layer.read(), layer.name, self.trusted(), self.state)
             self.withheld += [each for each in held if each.digest not in self._held]
             self._held |= {each.digest for each in held}
+        else:
+            self._own_paths |= set(bare(form.get("config_load_paths")) or ())
         self.state = root().merge(self.state, form)
         self.layers.append(layer)
 
@@ -126,13 +129,15 @@ class _Fold:
                 raise fault
             self.add(layer)
             return
+        from jp.config.named import LoadPath, in_workspace, load_name
+
         path = _as_path(argument, self.paths.cwd)
         if path is not None:
-            scope = "workspace" if _inside(path, self.paths.workspace_root) else "argument"
+            scope = "workspace" if in_workspace(path, self.paths) else "argument"
             layers = expand(path, scope, source="cfg")
         else:
-            load_paths = bare(self.state.get("config_load_paths", []))
-            layers = load_name(argument, load_paths, self.paths, read_file)
+            entries = bare(self.state.get("config_load_paths", []))
+            layers = load_name(argument, [LoadPath(entry, entry in self._own_paths) for entry in entries], self.paths)
         for layer in layers:
             self.add(layer)
 
@@ -159,13 +164,6 @@ def _as_path(argument: str, cwd: str) -> str | None:
     if argument.startswith(("./", "../", "/", "~")):
         return path
     return path if argument.endswith(SUFFIXES) and os.path.isfile(path) else None
-
-
-def _inside(path: str, directory: str | None) -> bool:
-    if directory is None:
-        return False
-    top = os.path.realpath(directory)
-    return os.path.commonpath([top, os.path.realpath(path)]) == top
 
 
 def _named_variables(values: Mapping[str, Any]) -> set[str]:
