@@ -70,6 +70,16 @@ def test_one_damaged_copy_is_set_aside_and_the_other_goes_on(ask: Ask, workspace
     assert any(p.read_bytes() == b"damaged" for p in path.parent.iterdir())
 
 
+def test_a_damaged_base_config_of_one_copy_is_said_and_the_other_used(ask: Ask, workspace: Path, hermetic: Path):
+    ask("q", "hi")
+    (path,) = hermetic.rglob("base_config.json")
+    path.write_bytes(b"garbage")
+    done = ask("q", "again")
+    assert done.status == "exited 0"
+    assert str(path) in done.stderr
+    assert path.read_bytes() == b"garbage"
+
+
 def test_unreadable_metadata_is_reported_and_the_rest_listed(ask: Ask, workspace: Path, hermetic: Path):
     ask("q", "--title", "One", "hi")
     ask("q", "-n", "--title", "Two", "hi")

@@ -85,20 +85,29 @@ class Conversation:
     def base_config(self) -> dict[str, Any] | None:
         """The configuration at its creation, as a partial config; None when it says none.
 
-        Raises `UnreadableFileError`.
+        Of the first copy that can be read. Raises `UnreadableFileError` when none can.
         """
         if self._base_config is None:
-            for folder in self.place.existing:
-                path = os.path.join(folder, BASE_CONFIG)
-                try:
-                    self._base_config = msgspec.json.decode(files.read(path), type=dict[str, Any])
-                except FileNotFoundError:
-                    continue
-                except ValueError as error:
-                    raise UnreadableFileError(path, str(error)) from error
-                return self._base_config
-            self._base_config = self._first_delta()
+            self._base_config = self._read_base_config() or self._first_delta()
         return self._base_config
+
+    def _read_base_config(self) -> dict[str, Any] | None:
+        failure: UnreadableFileError | None = None
+        for folder in self.place.existing:
+            path = os.path.join(folder, BASE_CONFIG)
+            try:
+                found = msgspec.json.decode(files.read(path), type=dict[str, Any])
+            except FileNotFoundError:
+                continue
+            except (ValueError, RecursionError) as error:
+                failure = failure or UnreadableFileError(path, str(error))
+                continue
+            if failure is not None:
+                self.notices.append(f"{failure.message}; the other copy is used")
+            return found
+        if failure is not None:
+            raise failure
+        return None
 
     def config_deltas(self) -> list[dict[str, Any]]:
         """What changed of the configuration since, oldest first."""

@@ -69,11 +69,19 @@ def by_events(first: Stream, second: Stream) -> Relation:
     """The answer by what the events say, however they are laid out."""
     for i in range(min(len(first), len(second))):
         one, other = first.raw(i), second.raw(i)
-        if one != other and msgspec.json.decode(one) != msgspec.json.decode(other):
+        if one != other and _value(one) != _value(other):
             return Relation.DIVERGED
     if len(first) == len(second):
         return Relation.SAME
     return Relation.BEHIND if len(second) < len(first) else Relation.AHEAD
+
+
+def _value(raw: bytes | memoryview) -> object:
+    """What an event says; its bytes where it is nested too deeply to be compared otherwise."""
+    try:
+        return msgspec.json.decode(raw)
+    except RecursionError:
+        return bytes(raw)
 
 
 def events_path(folder: str) -> str:
