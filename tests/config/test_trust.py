@@ -8,8 +8,9 @@ import pytest
 
 from jp.config.edit import set_value
 from jp.config.errors import ModelIdError
+from jp.config.guarded import is_command, is_loopback
 from jp.config.load import Config, Paths, conversation_layers, load
-from jp.config.trust import TrustStore, Withheld, fingerprint, is_command, is_loopback, waits_for_trust
+from jp.config.trust import TrustStore, Withheld, attachment_waits, fingerprint, waits_for_trust
 from tests.config.conftest import Write
 
 HOSTILE = """
@@ -300,6 +301,169 @@ def test_what_is_withheld_of_a_provider_can_be_asked(paths: Paths, write: Write)
     with pytest.raises(ModelIdError) as caught:
         config.model_id("lab/x")
     assert "waits for trust" in caught.value.message
-    assert caught.value.hints == (waits_for_trust(config.withheld_for("lab")[0]),)
+    assert [each.key for each in config.withheld_for("lab")] == [
+        "providers.llm.lab.base_url",
+        "providers.llm.lab.api_key_env",
+    ]
+    assert caught.value.hints == tuple(waits_for_trust(each) for each in config.withheld_for("lab"))
     with pytest.raises(ModelIdError, match="unknown provider lap"):
         config.model_id("lap/x")
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "ollama", "lab"])
+@pytest.mark.parametrize(
+    ("said", "waiting"),
+    [
+        ('api_key_env = "AWS_SECRET_ACCESS_KEY"', ["api_key_env"]),
+        ('api_key_env = ["AWS_SECRET_ACCESS_KEY"]', ["api_key_env"]),
+        ('api_key_env = { work = "AWS_SECRET_ACCESS_KEY" }', ["api_key_env"]),
+        ('base_url_env = "EVIL"', ["base_url_env"]),
+        ('headers = { Host = "a", X = "b" }', ["headers.Host", "headers.X"]),
+        ("headers = {}", []),
+        ('base_url = "http://localhost:1"', []),
+        ('base_url = { value = "http://localhost:1", strategy = "replace" }', []),
+        ('base_url = { value = "http://localhost:1", strategy = "prepend", separator = "none" }', ["base_url"]),
+    ],
+)
+def test_a_workspace_chooses_no_secret_and_no_header(
+    paths: Paths, write: Write, tmp_path: Path, name: str, said: str, waiting: list[str]
+) -> None:
+    """A server on this machine is free to name; which of the user's secrets is sent there is not."""
+    if name == "lab" and "base_url =" not in said:
+        write("user/config.toml", 'providers.llm.lab.base_url = "http://localhost:2"')
+    said = f"[providers.llm.{name}]\n{said}\n"
+    write("ws/.jp/config.toml", said)
+    environ = {"XDG_DATA_HOME": str(tmp_path / "data")}
+    config = load(paths, environ)
+    assert [each.key for each in config.withheld_for(name)] == [f"providers.llm.{name}.{key}" for key in waiting]
+    if not waiting:
+        return
+    before = config.root.providers.llm[name]
+    write("ws/.jp/config.toml", "")
+    if name != "lab" or "base_url =" not in said:
+        assert load(paths, environ).root.providers.llm[name] == before
+    write("ws/.jp/config.toml", said)
+    trust_all(paths, config, TrustStore.of(environ))
+    trusted = load(paths, environ)
+    assert trusted.withheld == []
+    assert trusted.root.providers.llm[name] != before
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'openai = { api_key_env = "OPENAI_API_KEY", base_url_env = "OPENAI_BASE_URL" }',
+        'openai.base_url = "https://api.openai.com"',
+        'anthropic.api_key_env = "ANTHROPIC_API_KEY"',
+        'mine = { api_key_env = "MINE", headers = { X = "a" } }',
+    ],
+)
+def test_what_changes_nothing_needs_no_trust(paths: Paths, write: Write, said: str) -> None:
+    write(
+        "user/config.toml", 'providers.llm.mine = { base_url = "https://mine", api_key_env = "MINE", headers.X = "a" }'
+    )
+    write("ws/.jp/config.toml", f"[providers.llm]\n{said}")
+    assert load(paths, {}).withheld == []
+
+
+MY_SERVER = """
+plugins.command.x.run = "deny"
+[providers.llm.openai]
+base_url = "https://proxy.example"
+api_key_env = "PROXY_KEY"
+base_url_env = "PROXY_URL"
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ({"providers": {"llm": {"openai": {"api_key_env": "OPENAI_API_KEY"}}}}, "providers.llm.openai.api_key_env"),
+        ({"providers": {"llm": {"openai": {"api_key_env": None}}}}, "providers.llm.openai.api_key_env"),
+        ({"providers": {"llm": {"openai": {"base_url": None}}}}, "providers.llm.openai.base_url"),
+        ({"providers": {"llm": {"openai": None}}}, "providers.llm.openai"),
+        ({"providers": {"llm": None}}, "providers.llm"),
+        ({"providers": None}, "providers"),
+        ({"plugins": {"command": {"x": None}}}, "plugins.command.x"),
+        ({"plugins": {"command": None}}, "plugins.command"),
+        ({"plugins": None}, "plugins"),
+    ],
+)
+def test_the_users_own_server_and_rules_are_not_taken_back(paths: Paths, write: Write, said: object, key: str) -> None:
+    """The key for one server would go to the other."""
+    write("ws/.jp/config.json", json.dumps(said))
+    assert load(paths, {}).withheld == []
+    write("user/config.toml", MY_SERVER)
+    config = load(paths, {})
+    assert [each.key for each in config.withheld] == [key]
+    assert waits_for_trust(config.withheld[0])
+    openai = config.root.providers.llm["openai"]
+    assert (openai.base_url, openai.api_key_env, openai.base_url_env) == (
+        "https://proxy.example",
+        "PROXY_KEY",
+        "PROXY_URL",
+    )
+    assert config.root.plugins.command["x"].run == "deny"
+
+
+def test_a_variable_that_is_named_for_a_key_is_no_setting_even_while_that_waits(paths: Paths, write: Write) -> None:
+    write(
+        "ws/.jp/config.toml",
+        'providers.llm.lab = { base_url_env = "JP_LAB_URL", api_key_env = ["JP_LAB_KEY"] }\n'
+        'providers.mcp.x = { command = "x", variables = ["JP_MCP"] }',
+    )
+    config = load(paths, {"JP_LAB_KEY": "k", "JP_LAB_URL": "u", "JP_MCP": "m"})
+    assert len(config.withheld) == 3
+
+
+OUTSIDE = [
+    "/etc/passwd",
+    "~/.ssh/id_rsa",
+    "~root/x",
+    "../x",
+    "a/../../x",
+    "file:../x",
+    "file:%2e%2e/x",
+    "FILE:///etc/x",
+]
+OUTSIDE += ["*/../../x", "/etc/*", "..", "file:~/x", "/proc/self/cwd/x", "{root}/../x", "{root}x/y"]
+
+
+FORMS = ['"{}"', '{{ type = "file", path = "{}" }}', '{{ type = "File", path = "{}" }}']
+
+
+@pytest.mark.parametrize(
+    ("path", "form"), [(path, form) for path in OUTSIDE for form in FORMS if ":" not in path or form == FORMS[0]]
+)
+def test_a_workspace_attaches_no_file_of_the_user(paths: Paths, write: Write, path: str, form: str) -> None:
+    path = path.format(root=paths.workspace_root)
+    write("ws/.jp/config.toml", f'conversation.attachments = ["a.md", {form.format(path)}]')
+    config = load(paths, {})
+    assert config.root.conversation.attachments == ["a.md"]
+    (held,) = config.withheld
+    assert "is a file outside the workspace: not in effect" in attachment_waits(held)
+    assert path in attachment_waits(held)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["a", "./a", "a/../b", "..notes.md", "...", "**/*.md", "a/~/b", "file:a/b", "{root}/a", "{root}", "https://x/.."],
+)
+def test_a_workspace_attaches_its_own(paths: Paths, write: Write, path: str) -> None:
+    path = path.format(root=paths.workspace_root)
+    write("ws/.jp/config.toml", f"conversation.attachments = [{json.dumps(path)}]")
+    config = load(paths, {})
+    assert (config.root.conversation.attachments, config.withheld) == ([path], [])
+
+
+def test_a_file_the_user_has_attached_stays_attached(paths: Paths, write: Write, tmp_path: Path) -> None:
+    store = TrustStore(str(tmp_path / "trust.json"))
+    first = load(paths, {}, cfg=["conversation.attachments+=/etc/motd"], trust=store)
+    assert first.root.conversation.attachments == ["/etc/motd"]
+    recorded = conversation_layers(first.as_partial())
+    assert load(paths, {}, conversation=recorded, trust=store).root.conversation.attachments == []
+    assert paths.workspace_root
+    text = store.remembering(paths.workspace_root, first.commands())
+    assert text is not None
+    Path(store.path).write_text(text, encoding="utf-8")
+    assert load(paths, {}, conversation=recorded, trust=store).root.conversation.attachments == ["/etc/motd"]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from jp.config.errors import ConfigError, ExtendsError, invalid_value
 from jp.config.layers import Layer
+from jp.config.paths import expand_home
 from jp.config.read import SUFFIXES, read_file
 from jp.errors import nearest
 from jp.interrupt.checkpoint import checkpoint
@@ -213,23 +214,22 @@ def _matches(declaring: str, pattern: str, run: "_Expansion") -> list[str]:
         fixed = os.path.dirname(fixed)
     if not os.path.isdir(fixed):  # the ordinary case of config.d: nothing more is imported for it
         return []
-    from jp.config.globs import find
+    from jp.config.globs import TooMuch, find
 
-    return find(full, SUFFIXES, declaring, pattern, run.budget())
+    try:
+        return find(full, SUFFIXES, run.budget(), base)
+    except TooMuch as error:
+        raise ExtendsError(
+            f'{declaring}: extends "{pattern}" finds {error}',
+            hints=["name a directory that holds only configuration"],
+            metadata={"path": declaring, "extends": pattern},
+        ) from None
 
 
 def near_file(path: str) -> list[str]:
     """A hint with the file that `path` was most likely meant to be."""
     near = nearest(os.path.basename(path), _names(os.path.dirname(path)))
     return [f"did you mean {os.path.join(os.path.dirname(path), near)}?"] if near else []
-
-
-def expand_home(path: str) -> str:
-    """A path with `~` resolved; as it is where its user cannot even be looked up."""
-    try:
-        return os.path.expanduser(path)
-    except ValueError:
-        return path
 
 
 def _names(directory: str) -> list[str]:

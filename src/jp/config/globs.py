@@ -1,4 +1,4 @@
-"""The files that a glob in `extends` names, looked for within bounds.
+"""The files that a glob names (in `extends`, among attachments), looked for within bounds.
 
 Not `glob.glob`: of `/**/*` it walks the whole file system without a word, follows a link to a directory above for forty
 rounds, and returns only then. This one looks at a limited number of entries, lets an interrupt in at each, and does
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jp.config.errors import ExtendsError
+from jp.config.paths import is_below
 from jp.interrupt.checkpoint import checkpoint
 
 MOST_ENTRIES = 100_000
@@ -27,11 +27,13 @@ class Budget:
         self.most_matches = self.matches = most_matches
 
 
-class _Search(NamedTuple):
-    """One glob: who says it, as it is written, and what it may look at."""
+class TooMuch(Exception):
+    """A glob takes more than its budget; the message says of what."""
 
-    declaring: str
-    pattern: str
+
+class _Search(NamedTuple):
+    """One glob and what it may look at."""
+
     budget: Budget
 
     def look(self, directory: str) -> list[os.DirEntry[str]]:
@@ -43,7 +45,7 @@ class _Search(NamedTuple):
                     checkpoint()
                     self.budget.entries -= 1
                     if self.budget.entries < 0:
-                        raise self._too_much(f"more than {self.budget.most_entries:,} files and directories to look at")
+                        raise TooMuch(f"more than {self.budget.most_entries:,} files and directories to look at")
                     found.append(entry)
         except (OSError, ValueError):
             return []
@@ -53,28 +55,22 @@ class _Search(NamedTuple):
         """Count one more match."""
         self.budget.matches -= 1
         if self.budget.matches < 0:
-            raise self._too_much(f"more than {self.budget.most_matches:,} files")
-
-    def _too_much(self, what: str) -> ExtendsError:
-        return ExtendsError(
-            f'{self.declaring}: extends "{self.pattern}" finds {what}',
-            hints=["name a directory that holds only configuration"],
-            metadata={"path": self.declaring, "extends": self.pattern},
-        )
+            raise TooMuch(f"more than {self.budget.most_matches:,} files")
 
 
-def find(full: str, suffixes: tuple[str, ...], declaring: str, pattern: str, budget: Budget) -> list[str]:
+def find(full: str, suffixes: tuple[str, ...], budget: Budget, base: str = "") -> list[str]:
     """The files with one of `suffixes` that `full` (an absolute glob, normalised) names, sorted.
 
-    `declaring` and `pattern` are what an error calls it. Raises `ExtendsError` when that takes more than `budget`.
+    What it begins with of the directory `base` is meant as it is, also where it has a `*`. Raises `TooMuch` when that
+    takes more than `budget`.
     """
-    search = _Search(declaring, pattern, budget)
+    search = _Search(budget)
     drive, below = os.path.splitdrive(full)
     parts: list[str] = []
     for part in below.split(os.sep):
         if part and not (part == "**" and parts[-1:] == ["**"]):
             parts.append(part)
-    fixed = 0
+    fixed = len([part for part in os.path.splitdrive(base)[1].split(os.sep) if part]) if is_below(full, base) else 0
     while fixed < len(parts) and not MAGIC.search(parts[fixed]):
         fixed += 1
     top = os.path.join(drive + os.sep, *parts[:fixed])

@@ -19,7 +19,7 @@ from jp.config.read import SUFFIXES
 from jp.config.resolved import Config, said
 from jp.config.schema import root
 from jp.config.stored import conversation_layers
-from jp.config.trust import TrustStore, Withheld, split
+from jp.config.trust import Known, TrustStore, Withheld, split
 from jp.errors import nearest
 
 __all__ = ["Config", "Layer", "Paths", "conversation_layers", "load"]
@@ -73,9 +73,10 @@ class _Fold:
         """Lay one more source over what there is."""
         form = layer.read()
         if layer.scope == "workspace":
-            form, held = split(form, layer.name, state=self.state)
+            known = Known(state=self.state, root=self.paths.workspace_root)
+            form, held = split(form, layer.name, known)
             if held and self.trusted():
-                form, held = split(layer.read(), layer.name, self.trusted(), self.state)
+                form, held = split(layer.read(), layer.name, known._replace(trusted=self.trusted()))
             self.withheld += [each for each in held if each.digest not in self._held]
             self._held |= {each.digest for each in held}
         else:
@@ -117,7 +118,8 @@ class _Fold:
         """The `JP_…` variables; those that the configuration names for something else are none of them."""
         names = {name for name in self.environ if name.startswith("JP_")}
         if names:
-            for layer in from_environment(self.environ, frozenset(_named_variables(self.so_far()))):
+            named = _named_variables(self.so_far()) | {text for held in self.withheld for text in _variables_of(held)}
+            for layer in from_environment(self.environ, frozenset(named)):
                 self.add(layer)
 
     def add_argument(self, argument: str) -> None:
@@ -177,6 +179,13 @@ def _named_variables(values: Mapping[str, Any]) -> set[str]:
     return found
 
 
+def _variables_of(held: Withheld) -> set[str]:
+    """The variables that a value names which is not in effect: they are no settings for all that."""
+    if held.key.endswith(("api_key_env", "base_url_env")):
+        return _texts(held.value)
+    return _texts(held.value.get("variables")) if isinstance(held.value, dict) else set()
+
+
 def _texts(value: Any) -> set[str]:
     if isinstance(value, str):
         return {value}
@@ -191,7 +200,7 @@ def _check_providers(values: Mapping[str, Any], layers: Sequence[Layer]) -> None
         if name in PROVIDERS or name == "aliases" or provider.get("base_url") or provider.get("base_url_env"):
             continue
         path = ("providers", "llm", name)
-        if any(said(layer, (*path, "base_url")) is not MISSING for layer in layers):
+        if any(said(layer, (*path, key)) is not MISSING for layer in layers for key in ("base_url", "base_url_env")):
             continue  # it has one, which waits for trust
         saying = [layer.name for layer in layers if not layer.lenient and said(layer, path) is not MISSING]
         if saying:

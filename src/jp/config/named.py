@@ -1,8 +1,9 @@
 """What `--cfg NAME` names in the load paths, and whose a file is that was named on the command line.
 
-Not the scope of the directory that a load path is joined to: joined to the user's directory, an absolute path, one with
-`~` or `..`, or `/proc/self/cwd` leads back into the workspace, and whoever wrote the workspace would have its files taken
-for the user's own. So a file's scope comes from the file itself, and from who said the load path that led to it.
+Not the scope of the directory that a load path is joined to: joined to the user's directory, an absolute path, one
+with `~` or `..`, or `/proc/self/cwd` leads back into the workspace, and whoever wrote the workspace would have its
+files taken for the user's own. So a file's scope comes from the file itself, and from who said the load path that led
+to it.
 """
 
 import os
@@ -10,8 +11,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from jp.config.errors import UnknownNameError
-from jp.config.files import Paths, Reader, expand, expand_home, first_file
+from jp.config.files import Paths, Reader, expand, first_file
 from jp.config.layers import Layer
+from jp.config.paths import expand_home, is_below
 from jp.config.read import SUFFIXES, read_file
 from jp.errors import nearest
 from jp.interrupt.checkpoint import checkpoint
@@ -36,13 +38,9 @@ def in_workspace(path: str, paths: Paths) -> bool:
         return False
     top, real = os.path.realpath(paths.workspace_root), os.path.realpath(path)
     for directory in (paths.user_dir, paths.user_workspace_dir):
-        if (
-            directory
-            and _is_below(real, os.path.realpath(directory))
-            and not _is_below(top, os.path.realpath(directory))
-        ):
+        if directory and is_below(real, os.path.realpath(directory)) and not is_below(top, os.path.realpath(directory)):
             return False
-    return _is_below(real, top) or any(_is_below(os.path.realpath(step), top) for step in _above(os.path.abspath(path)))
+    return is_below(real, top) or any(is_below(os.path.realpath(step), top) for step in _above(os.path.abspath(path)))
 
 
 def _above(path: str) -> Iterable[str]:
@@ -53,10 +51,6 @@ def _above(path: str) -> Iterable[str]:
         if directory == path:
             return
         path = directory
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory.rstrip(os.sep) + os.sep)
 
 
 def load_name(name: str, load_paths: Iterable[LoadPath], paths: Paths, read: Reader = read_file) -> list[Layer]:

@@ -7,11 +7,10 @@ set. So what was typed is trusted, and a table that holds it only where the rest
 
 from typing import NamedTuple
 
-from jp.config.kinds import MISSING
 from jp.config.layers import Layer
 from jp.config.read import parse
-from jp.config.schema import root, split_key
-from jp.config.trust import Withheld, split
+from jp.config.schema import split_key
+from jp.config.trust import Known, Withheld, split
 
 
 class Edit(NamedTuple):
@@ -49,4 +48,4 @@ def _layer(path: str, text: str) -> Layer:
 
 def _held(layer: Layer, trusted: frozenset[str]) -> list[Withheld]:
     """What of a layer needs trust; not what the defaults say."""
-    return split(layer.read(), layer.name, trusted, root().final(MISSING))[1]
+    return split(layer.read(), layer.name, Known(trusted))[1]

@@ -1,20 +1,19 @@
-"""What a workspace's own files may only say once they are trusted: commands, and where API keys are sent.
+"""What a workspace's own files may only say once they are trusted (`guarded`), and what the user trusts.
 
 A cloned repository brings its `.jp` with it. Reading a persona from it is harmless; running a program it names, or
-sending the user's key to a server it names, is not. So those keys of layers with workspace scope (its files, and
+sending the user's key to a server it names, is not. So such keys of layers with workspace scope (its files, and
 conversations, which lie in it) are held back until their values are known to the trust store. What is trusted is a
 value at a key in one workspace: a command that changes asks again, the rest does not.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jp.config.containers import Merge, bare
-from jp.config.kinds import MISSING, SHOWN, Kind, Mismatch
+from jp.config.guarded import ATTACHMENTS, guarded, is_command, is_guarded_attachment
+from jp.config.kinds import MISSING, SHOWN, UNSET, Kind, Mismatch
 from jp.config.schema import join_key, root, split_key
-
-LOOPBACK = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[^@\\]*)?"
 
 
 class Withheld(NamedTuple):
@@ -52,7 +51,7 @@ def waits_for_trust(held: Withheld) -> str:
     import shlex
 
     key, value, sign = held.key, held.value, ""
-    if _is_list(split_key(key)):
+    if split_key(key) == ATTACHMENTS:
         sign = "+"
     if not (isinstance(value, str) and re.fullmatch(PLAIN, value) and "," not in value):
         import json
@@ -68,25 +67,39 @@ def waits_for_trust(held: Withheld) -> str:
     )
 
 
-def split(
-    form: Mapping[str, Any], origin: str, trusted: frozenset[str] = frozenset(), state: Mapping[str, Any] | None = None
-) -> tuple[dict[str, Any], list[Withheld]]:
+def attachment_waits(held: Withheld) -> str:
+    """One sentence for a user about an attachment that is not in effect."""
+    named = held.value if isinstance(held.value, str) else f"{held.value.get('type')}:{held.value.get('path')}"
+    what = "runs a command" if is_command(held.value) else "is a file outside the workspace"
+    return f"the attachment {named} {what}: not in effect until the workspace is trusted"
+
+
+class Known(NamedTuple):
+    """What a layer's values are held against: the digests trusted in the workspace, what lower sources resolved to
+    (None: nothing), and the root of the workspace.
+    """
+
+    trusted: frozenset[str] = frozenset()
+    state: Mapping[str, Any] | None = None
+    root: str | None = None
+
+
+def split(form: Mapping[str, Any], origin: str, known: Known) -> tuple[dict[str, Any], list[Withheld]]:
     """A layer's canonical tree without what must be trusted first, and what that is.
 
-    A value is let through when its digest is in `trusted`, or when `state` (what lower sources resolved to) holds the
-    same value at the same key already.
+    A value is let through when it is trusted, or when it is what holds without it (by lower sources, by default).
     """
     in_effect = _copy(form)
     withheld: list[Withheld] = []
-    for path, value in list(_commands(form)):
+    for path, value in list(guarded(form)):
         key = join_key(path)
-        if _is_list(path):
-            _split_list(in_effect, path, value, withheld, (origin, trusted, state))
+        if path == ATTACHMENTS:
+            withheld += _split_attachments(in_effect, value, origin, known)
             continue
-        meant = _meaning(path, value)
+        there = MISSING if known.state is None else _at(known.state, path)
+        meant = _meaning(path, MISSING, value)
         mark = digest(key, meant)
-        there = MISSING if state is None else _at(state, path)
-        if mark in trusted or (there is not MISSING and _meaning(path, there) == meant):
+        if mark in known.trusted or _meaning(path, there, value) == _meaning(path, there, MISSING):
             continue
         withheld.append(Withheld(key, meant, origin, mark))
         _remove(in_effect, path)
@@ -100,110 +113,60 @@ def commands(values: Mapping[str, Any]) -> list[Withheld]:
     comes from sources that are, and would be held back when it is read from the conversation. Nothing of `providers`:
     that is not read from a conversation.
     """
-    found = []
-    for path, value in _commands(values):
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for path, value in guarded(values):
         if path[0] == "providers":
             continue
-        if _is_list(path):
-            found += [(path, item) for item in value if is_command(item)]
+        if path == ATTACHMENTS:
+            found += [(path, item) for item in value if is_guarded_attachment(item)]
         else:
-            found.append((path, _meaning(path, value)))
-    defaults = dict.fromkeys(digest(join_key(path), value) for path, value in _commands(root().final(MISSING)))
+            found.append((path, _meaning(path, MISSING, value)))
+    defaults = dict.fromkeys(digest(join_key(path), value) for path, value in guarded(root().final(MISSING)))
     held = [Withheld(join_key(path), value, "in effect", digest(join_key(path), value)) for path, value in found]
     return [each for each in held if each.digest not in defaults]
 
 
-def _meaning(path: tuple[str, ...], value: Any) -> Any:
-    """What a value comes to by itself: two spellings of one command are the same command."""
+def _meaning(path: tuple[str, ...], there: Any, value: Any) -> Any:
+    """What a value, read from a layer, comes to over what is `there` (either may be MISSING).
+
+    Two spellings of one command are the same command.
+    """
     kind: Kind | None = root()
     for step in path:
         kind = kind.child(step) if kind else None
     if kind is None:
         return value
     try:
-        return kind.write(kind.final(kind.merge(MISSING, value)), SHOWN)
+        if value is UNSET:
+            there = MISSING
+        elif value is not MISSING:
+            from copy import deepcopy
+
+            there = kind.merge(deepcopy(there) if there is not MISSING else there, value)
+        final = kind.final(there)
+        return None if final is None else kind.write(final, SHOWN)
     except Mismatch as fault:  # it lacks a key that another source may have
         return fault.found
 
 
-def _commands(form: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The keys of a tree that name commands or places where keys are sent, with their values."""
-    conversation = _table(form, "conversation")
-    for name, tool in _tables(conversation, "tools"):
-        if "command" in tool:
-            yield ("conversation", "tools", name, "command"), tool["command"]
-        parameters = _table(tool, "style").get("parameters")
-        if parameters is not None and parameters not in ("json", "function_call", "off"):
-            yield ("conversation", "tools", name, "style", "parameters"), parameters
-    for name, label in _tables(conversation, "labels"):
-        if isinstance(label.get("value"), dict):
-            yield ("conversation", "labels", name, "value"), label["value"]
-    if isinstance(bare(conversation.get("attachments")), list):
-        yield ("conversation", "attachments"), conversation["attachments"]
-    if "cmd" in _table(form, "editor"):
-        yield ("editor", "cmd"), form["editor"]["cmd"]
-    for name, server in _tables(_table(form, "providers"), "mcp"):
-        yield ("providers", "mcp", name), server
-    for name, plugin in _tables(_table(form, "plugins"), "command"):
-        yield ("plugins", "command", name), plugin
-    for name, provider in _tables(_table(form, "providers"), "llm"):
-        if name != "aliases" and not is_loopback(str(provider.get("base_url", "http://localhost"))):
-            yield ("providers", "llm", name, "base_url"), provider["base_url"]
-
-
-def _tables(form: Mapping[str, Any], key: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, value) for name, value in _table(form, key).items() if isinstance(value, dict)]
-
-
-def _table(form: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """The table at a key, an empty one where there is none or where it is taken back."""
-    table = bare(form.get(key))
-    return table if isinstance(table, dict) else {}
-
-
-def _is_list(path: tuple[str, ...]) -> bool:
-    return path == ("conversation", "attachments")
-
-
-def _split_list(
-    form: dict[str, Any],
-    path: tuple[str, ...],
-    value: Any,
-    withheld: list[Withheld],
-    known: tuple[str, frozenset[str], Mapping[str, Any] | None],
-) -> None:
-    """Take the commands out of a list, one by one."""
-    origin, trusted, state = known
-    there = bare(_at(state, path)) if state is not None else MISSING
-    kept = []
-    for item in bare(value) or []:
-        mark = digest(join_key(path), item)
-        if is_command(item) and mark not in trusted and (there is MISSING or item not in there):
-            withheld.append(Withheld(join_key(path), item, origin, mark))
+def _split_attachments(form: dict[str, Any], value: Any, origin: str, known: Known) -> list[Withheld]:
+    """Take what must be trusted out of a layer's attachments, one by one."""
+    there = MISSING if known.state is None else bare(_at(known.state, ATTACHMENTS))
+    before = there if isinstance(there, list) else []
+    key = join_key(ATTACHMENTS)
+    kept, withheld = [], []
+    for item in bare(value):
+        mark = digest(key, item)
+        if is_guarded_attachment(item, known.root) and mark not in known.trusted and item not in before:
+            withheld.append(Withheld(key, item, origin, mark))
         else:
             kept.append(item)
-    table = form
-    for step in path[:-1]:
-        table = table[step]
+    table = bare(form[ATTACHMENTS[0]])
     if isinstance(value, Merge):
-        table[path[-1]] = Merge(kept, value.strategy, value.separator, value.dedup, value.discard)
+        table[ATTACHMENTS[1]] = Merge(kept, value.strategy, value.separator, value.dedup, value.discard)
     else:
-        table[path[-1]] = kept
-
-
-def is_command(attachment: object) -> bool:
-    """Whether an attachment runs a program."""
-    if isinstance(attachment, dict):
-        return str(attachment.get("type", "")).strip().lower() == "cmd"
-    return str(attachment).strip().lower().startswith("cmd:")
-
-
-def is_loopback(url: str) -> bool:
-    """Whether a URL leads to this machine."""
-    import re
-
-    # Strict on purpose, and not urlsplit: what this does not recognise counts as another machine.
-    return re.fullmatch(LOOPBACK, url.strip(), re.IGNORECASE) is not None
+        table[ATTACHMENTS[1]] = kept
+    return withheld
 
 
 def _at(tree: Any, path: tuple[str, ...]) -> Any:
