@@ -11,7 +11,7 @@ The state of a key while sources are folded is a plain value, or a `Merge` while
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jp.config.kinds import MISSING, Form, Kind, Mismatch, quoted
+from jp.config.kinds import MISSING, Form, Kind, Mismatch, quoted, whole
 
 LIST_STRATEGIES = ("append", "prepend", "replace")
 MAP_STRATEGIES = ("deep_merge", "merge", "keep", "replace")
@@ -271,7 +271,7 @@ class Items(Kind):
         )
 
     def child(self, name: str) -> Kind | None:
-        return self.item if name.isdigit() else None
+        return self.item if whole(name) is not None else None
 
 
 def _new(values: list[Any], before: list[Any]) -> list[Any]:

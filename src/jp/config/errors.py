@@ -55,6 +55,8 @@ def describe(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return f'"{value}"' if len(value) <= 60 else f'"{value[:59]}…"'
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, dict):
@@ -65,11 +67,16 @@ def describe(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def unknown_key(origin: str, key: str, near: str | None, allowed: Sequence[str] = ()) -> UnknownKeyError:
-    """The error for `key` in `origin` (a file, a variable, a `--cfg` argument)."""
+def unknown_key(
+    origin: str, key: str, near: str | None, allowed: Sequence[str] = (), holds: str = ""
+) -> UnknownKeyError:
+    """The error for `key` in `origin` (a file, a variable, a `--cfg` argument).
+
+    `allowed` are the keys that there are where it stands; `holds` says what is there where no keys are.
+    """
     hints = [f'did you mean "{near}"?'] if near else []
-    if not near and allowed:
-        hints = [f"allowed here: {', '.join(allowed)}"]
+    if not near:
+        hints = [f"allowed here: {', '.join(allowed)}"] if allowed else [holds] if holds else []
     return UnknownKeyError(
         f'{origin}: unknown key "{key}"',
         hints=hints,

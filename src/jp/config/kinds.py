@@ -7,6 +7,7 @@ conversation (`write`, `diff`).
 """
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, Final, NamedTuple, TypeVar
 
 MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
@@ -15,8 +16,19 @@ MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 LARGEST: Final = 2**32 - 1
 """The largest integer a key takes: as much as fits a timer of the system, and a field of the original."""
 
+LARGEST_FLOAT: Final = 1e308
+"""The largest number a key takes; what is larger, an integer too, may be no float."""
+
+LONGEST_NUMBER: Final = 19
+"""Digits of a number in a text; every 64 bits fit, and no text is too long for `int`."""
+
 UNSET: Final[Any] = type("Unset", (), {"__repr__": lambda _: "UNSET"})()
 """A source said null: what lower sources said is dropped, the default holds again."""
+
+
+def whole(text: str) -> int | None:
+    """The number that a text of plain digits is; None for any other, such as "²", of which `int` makes an error."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
 
 
 class Form(NamedTuple):
@@ -96,6 +108,10 @@ class Kind:
         return None
 
 
+def _storable(number: float) -> bool:
+    return -(2**63) <= number < 2**64 if isinstance(number, int) else isfinite(number)
+
+
 K = TypeVar("K", bound=Kind)
 
 
@@ -156,12 +172,7 @@ class Number(Kind):
     allowed = "a number"
 
     def read(self, value: object, lenient: bool = False) -> float:  # noqa: ARG002
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not abs(value) < float("inf")
-            or abs(value) == float("inf")
-        ):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_FLOAT:
             raise Mismatch(value, self.allowed)
         return float(value)
 
@@ -208,15 +219,18 @@ class Choice(Kind):
 
 
 class Json(Kind):
-    """Any JSON value; tables join key by key."""
+    """Any JSON value that can be stored; tables join key by key."""
 
     __slots__ = ()
+    number = "any value; of numbers those of 64 bits"
 
     def read(self, value: object, lenient: bool = False) -> Any:
         if isinstance(value, dict):
             return {str(key): self.read(item, lenient) for key, item in value.items() if item is not None}
         if isinstance(value, list | tuple):
             return [self.read(item, lenient) for item in value]
+        if isinstance(value, int | float) and not _storable(value):
+            raise Mismatch(value, self.number)
         if value is None or isinstance(value, str | int | float | bool):
             return value
         return str(value)  # dates and times, which TOML and YAML have and JSON has not

@@ -62,5 +62,5 @@ def as_error(fault: Mismatch, origin: str, above: tuple[str, ...] = ()) -> Confi
     """The error for a mismatch found in `origin`, below the key `above`."""
     path = (*above, *fault.path)
     if fault.known is not None:
-        return unknown(origin, path)
+        return unknown(origin, path, known=fault.known)
     return invalid_value(origin, join_key(path), fault.found, fault.allowed)

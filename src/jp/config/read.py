@@ -99,6 +99,8 @@ def _toml(path: str, text: str) -> Any:
         raise _fault(path, line, f"not valid TOML: {message[: place.start()] if place else message}") from None
     except RecursionError:
         raise _fault(path, 1, "nested too deeply") from None
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise _fault(path, 1, f"not valid TOML: {error}") from None
 
 
 def _json(path: str, text: str) -> Any:
@@ -112,6 +114,8 @@ def _json(path: str, text: str) -> Any:
         raise _fault(path, error.lineno, f"not valid JSON: {error.msg}") from None
     except RecursionError:
         raise _fault(path, 1, "nested too deeply") from None
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise _fault(path, 1, f"not valid JSON: {error}") from None
 
 
 def _yaml(path: str, text: str) -> Any:

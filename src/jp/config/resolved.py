@@ -5,7 +5,7 @@ from typing import Any
 
 from jp.config.containers import Merge, bare
 from jp.config.errors import ModelIdError
-from jp.config.kinds import MISSING, SHOWN, Form
+from jp.config.kinds import MISSING, SHOWN, Form, whole
 from jp.config.layers import Layer
 from jp.config.model import PROVIDERS, ModelId, parse_model_id
 from jp.config.schema import LOADING, AppConfig, find, root, split_key, typed
@@ -126,8 +126,8 @@ def said(layer: Layer, path: Sequence[str]) -> Any:
     for step in path:
         if isinstance(tree, dict) and step in tree:
             tree = tree[step]
-        elif isinstance(tree, list) and step.isdigit() and int(step) < len(tree):
-            tree = tree[int(step)]
+        elif isinstance(tree, list) and (place := whole(step)) is not None and place < len(tree):
+            tree = tree[place]
         else:
             return MISSING
     return tree
@@ -145,8 +145,8 @@ def _value_at(values: Any, path: Sequence[str]) -> Any:
     for step in path:
         if isinstance(values, dict):
             values = values.get(step)
-        elif isinstance(values, list) and step.isdigit() and int(step) < len(values):
-            values = values[int(step)]
+        elif isinstance(values, list) and (place := whole(step)) is not None and place < len(values):
+            values = values[place]
         else:
             return None
     return values

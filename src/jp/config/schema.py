@@ -117,17 +117,37 @@ def find(key: str, origin: str) -> tuple[tuple[str, ...], Kind]:
     return path, kind
 
 
-def unknown(origin: str, path: Sequence[str], above: Kind | None = None, rest: Sequence[str] = ()) -> UnknownKeyError:
-    """The error for the unknown key `path` in the table `above`, with the nearest key there or anywhere."""
+def unknown(
+    origin: str,
+    path: Sequence[str],
+    above: Kind | None = None,
+    rest: Sequence[str] = (),
+    known: Sequence[str] = (),
+) -> UnknownKeyError:
+    """The error for the unknown key `path` in the table `above`, with the nearest key there or anywhere.
+
+    `known` are the names allowed there where `above` does not say; `rest` is what was written below `path`.
+    """
     if above is None:
         above = root()
         for step in path[:-1]:
             above = above.child(step) or above
     table = above.table if isinstance(above, OneOf) else above
-    names = list(table.fields) if isinstance(table, Table) else []
+    names = list(table.fields) if isinstance(table, Table) else list(known)
     near = nearest(path[-1], names)
-    found = join_key((*path[:-1], near)) if near else nearest_key((*path, *rest))
-    return unknown_key(origin, join_key((*path, *rest)), found, names)
+    if near:
+        whole = _resolves(above.child(near), rest)
+        found: str | None = join_key((*path[:-1], near, *rest) if whole else (*path[:-1], near))
+    else:
+        found = nearest_key((*path, *rest))
+    holds = "" if names else f'"{join_key(path[:-1])}" holds no keys: it is {above.allowed}'
+    return unknown_key(origin, join_key((*path, *rest)), found, names, holds)
+
+
+def _resolves(kind: Kind | None, path: Sequence[str]) -> bool:
+    for step in path:
+        kind = kind.child(step) if kind else None
+    return kind is not None
 
 
 def keys() -> list[str]:
@@ -136,14 +156,19 @@ def keys() -> list[str]:
 
 
 def nearest_key(path: Sequence[str]) -> str | None:
-    """The key anywhere in the schema that `path` was most likely meant to be."""
+    """The key anywhere in the schema that `path` was most likely meant to be: one whose own name is near.
+
+    Not one above it, which says nothing of what was wrong, nor a neighbour that merely begins alike.
+    """
     wanted = join_key(path)
-    known = keys()
-    ending = [key for key in known if key.endswith(f".{wanted}") and "<name>" not in key]
+    known = [key for key, _ in walk(root()) if not _is_above(key, path)]
+    ending = [join_key(key) for key in known if "<name>" not in key and join_key(key).endswith(f".{wanted}")]
     if ending:
         return min(ending, key=len)
-    near = nearest(wanted, known)
-    if near or len(path) < 2:
-        return near
-    ending = [key for key in known if key.endswith(f".{path[-1]}") and "<name>" not in key]
-    return nearest(wanted, ending)
+    names = {key[-1] for key in known}
+    alike = {name for name in names if nearest(path[-1], [name])}
+    return nearest(wanted, [join_key(key) for key in known if key[-1] in alike])
+
+
+def _is_above(key: Sequence[str], path: Sequence[str]) -> bool:
+    return len(key) <= len(path) and all(step in ("<name>", other) for step, other in zip(key, path, strict=False))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jp.config.kinds import LARGEST, MISSING, Choice, Flag, Form, Kind, Mismatch, Whole, quoted
+from jp.config.kinds import LARGEST, MISSING, Choice, Flag, Form, Kind, Mismatch, Whole, quoted, whole
 from jp.config.tables import OneOf, Table
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -16,9 +16,9 @@ def seconds(text: str) -> float | None:
     import re
 
     bare = text.strip().lower()
-    if re.fullmatch(r"\d+(\.\d+)?", bare):
+    if re.fullmatch(r"\d+(\.\d+)?", bare, re.ASCII):
         return float(bare) * 1e-3
-    if not re.fullmatch(r"(\d+(\.\d+)?\s*[a-zµ]+\s*)+", bare):
+    if not re.fullmatch(r"(\d+(\.\d+)?\s*[a-zµ]+\s*)+", bare, re.ASCII):
         return None
     total = 0.0
     for number, unit in re.findall(r"(\d+(?:\.\d+)?)\s*([a-zµ]+)", bare):
@@ -51,10 +51,11 @@ class Duration(Kind):
         if isinstance(value, str):
             length = seconds(value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            length = value * 1e-3
+            length = value * 1e-3 if 0 <= value <= LARGEST * 1000 else None
         elif isinstance(value, dict) and isinstance(value.get("secs"), int):  # as older conversations hold it
-            nanos = value.get("nanos", 0)
-            length = value["secs"] + (nanos if isinstance(nanos, int) else 0) * 1e-9
+            secs, nanos = value["secs"], value.get("nanos", 0)
+            if 0 <= secs <= LARGEST and isinstance(nanos, int) and 0 <= nanos < 10**9:
+                length = secs + nanos * 1e-9
         if length is None or not 0 <= length <= LARGEST:
             raise Mismatch(value, self.allowed)
         return length
@@ -110,10 +111,11 @@ class Truncation(Kind):
             return "full" if value else "off"
         if isinstance(value, dict) and set(value) == {"truncate"} and isinstance(value["truncate"], dict):
             value = value["truncate"].get(self.unit)
-        if isinstance(value, str) and value not in self.words and value.isdigit():
-            value = int(value)
-        if value in self.words or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        if isinstance(value, str) and value in self.words:
             return value
+        number = whole(value) if isinstance(value, str) else value
+        if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= LARGEST:
+            return number
         raise Mismatch(value, self.allowed)
 
     def parse(self, text: str) -> object:
@@ -135,12 +137,11 @@ class Effort(Kind):
     def read(self, value: object, lenient: bool = False) -> str | int:  # noqa: ARG002
         if isinstance(value, dict) and set(value) == {"absolute"}:
             value = value["absolute"]
-        if isinstance(value, str) and value.isdigit():
-            value = int(value)
         if isinstance(value, str) and value in EFFORTS:
             return value
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
+        number = whole(value) if isinstance(value, str) else value
+        if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= LARGEST:
+            return number
         raise Mismatch(value, self.allowed)
 
 

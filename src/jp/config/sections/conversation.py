@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from jp.config.containers import FRESH, Items, Text, Word
-from jp.config.kinds import MISSING, Choice, Flag, Json, Kind, Mismatch, ours
+from jp.config.kinds import LARGEST, MISSING, Choice, Flag, Json, Kind, Mismatch, ours, whole
 from jp.config.sections.assistant import AssistantOverride, override
 from jp.config.sections.model import Model, model
 from jp.config.sections.tools import Command, Tools, command, tools
@@ -106,9 +106,11 @@ class Bound(Kind):
     def read(self, value: object, lenient: bool = False) -> str:  # noqa: ARG002
         from jp.config.special import seconds
 
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return str(value)
-        if isinstance(value, str) and (value.isdigit() or value.lower() == "last" or seconds(value) is not None):
+        turns = whole(value) if isinstance(value, str) else value
+        if isinstance(turns, int) and not isinstance(turns, bool) and 0 <= turns <= LARGEST:
+            return str(turns)
+        length = seconds(value) if isinstance(value, str) and turns is None and not value.isdigit() else None
+        if isinstance(value, str) and (value.lower() == "last" or (length is not None and length <= LARGEST)):
             return value.lower()
         raise Mismatch(value, self.allowed)
 
