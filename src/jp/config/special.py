@@ -226,7 +226,7 @@ class Enable(Table):
 LINK_STYLES = ("full", "osc8", "off")
 
 
-def link_style(default: str, doc: str) -> Choice:
+def link_style(default: Any, doc: str) -> Choice:
     """How a path is linked: its full text, a clickable link, or not at all."""
     return Choice(LINK_STYLES, default, doc, synonyms={True: "full", False: "off"})
 

@@ -86,8 +86,7 @@ def _without(value: Any, default: Any) -> Any:
         return value
     out = {}
     for key, item in value.items():
-        plain = item.value if isinstance(item, Merge) else item
-        if key not in default or plain != default[key]:
+        if key not in default or bare(item) != default[key]:
             rest = _without(item, default.get(key))
             if rest != {} or item == {}:
                 out[key] = rest

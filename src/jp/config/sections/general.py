@@ -6,7 +6,7 @@ import msgspec
 
 from jp.config.containers import REPLACE, Items, Word
 from jp.config.kinds import MISSING, Choice, Flag, Json, Whole, ours
-from jp.config.sections.providers import Checksum
+from jp.config.sections.providers import Checksum, checksum
 from jp.config.tables import OneOf, Table
 
 
@@ -41,22 +41,13 @@ class User(msgspec.Struct, frozen=True):
 
 def plugins() -> Table:
     """The keys of `plugins`."""
-    checksum = Table(
-        {
-            "algorithm": Choice(("sha256", "sha1"), "sha256", "How it is hashed."),
-            "value": Word(MISSING, "The hash, in hexadecimal."),
-        },
-        "The hash that the plugin must have.",
-        optional=True,
-        required=("value",),
-    )
     command = Table(
         {
             "install": Flag(MISSING, "Whether it may be installed when it is missing."),
             "run": Choice(
                 ("ask", "unattended", "deny"), MISSING, "Whether it may run.", synonyms={"allow": "unattended"}
             ),
-            "checksum": checksum,
+            "checksum": checksum("The hash that the plugin must have."),
             "options": Table({}, "Options that are handed to it.", rest=Json()),
         },
         "A command plugin.",

@@ -129,23 +129,27 @@ def _llm() -> Table:
     )
 
 
-def _mcp() -> Table:
-    checksum = Table(
+def checksum(doc: str) -> Table:
+    """The keys of the hash that a program must have."""
+    return Table(
         {
             "algorithm": Choice(("sha256", "sha1"), "sha256", "How it is hashed."),
             "value": Word(MISSING, "The hash, in hexadecimal."),
         },
-        "The hash that the command must have.",
+        doc,
         optional=True,
         required=("value",),
     )
+
+
+def _mcp() -> Table:
     server = Table(
         {
             "type": Choice(("stdio",), "stdio", "How it is reached."),
             "command": Word(MISSING, "The program."),
             "arguments": Items(Word(), [], "Its arguments.", joining=REPEAT),
             "variables": Items(Word(), [], "Variables of the environment that it gets."),
-            "checksum": checksum,
+            "checksum": checksum("The hash that the command must have."),
             "optional": Flag(False, "Go on without it when it does not start."),
             "startup_timeout_secs": Whole(MISSING, "Seconds it may take to start."),
         },

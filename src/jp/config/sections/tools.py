@@ -207,24 +207,23 @@ def _style(defaults: bool) -> Table:
         "inline_results": Truncation(
             ("off", "full"), "lines", 10 if defaults else MISSING, "How much of a result is shown."
         ),
-        "results_file_link": link_style("full", "How the file with the whole result is linked."),
+        "results_file_link": link_style(
+            "full" if defaults else MISSING, "How the file with the whole result is linked."
+        ),
         "parameters": OneOf(
             (Choice(("json", "function_call", "off"), synonyms={False: "off"}), command("")),
             "json" if defaults else MISSING,
             'How arguments are shown: "json", "function_call", "off", or a command that formats them.',
         ),
     }
-    if not defaults:
-        keys["results_file_link"].default = MISSING
     error = Table(
         {
             "inline_results": Truncation(("off", "full"), "lines", MISSING, "How much of a failure is shown."),
-            "results_file_link": link_style("full", "How the file with the whole failure is linked."),
+            "results_file_link": link_style(MISSING, "How the file with the whole failure is linked."),
         },
         "Where a failed call is shown differently.",
         optional=True,
     )
-    error.fields["results_file_link"].default = MISSING
     keys["error"] = error
     return Table(keys, "How calls and results are shown.", optional=not defaults)
 
