@@ -24,25 +24,33 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
+    from jp.config.files import settings_file
     from jp.storage import files
     from jp.storage.workspace import Workspace
 
     root = os.path.join(ctx.cwd, args.directory)
-    config_path = os.path.join(root, ".jp", "config.toml")
+    config_path = settings_file(os.path.join(root, ".jp"))
     model = _checked(args.model, ctx) if args.model else None
+    settings = _settings(config_path, model)  # before anything is made: it can fail
     there = os.path.exists(os.path.join(root, ".jp"))
     workspace = Workspace.init(root, ctx.environ)
-    if not os.path.exists(config_path):
-        line = f'id = "{model}"' if model else '# id = "provider/name"   # for example "openai/gpt-5-mini"'
-        files.write_atomic(config_path, CONFIG.format(model=line).encode())
-    elif model:
-        from jp.config.edit import set_value
-
-        before = files.read(config_path).decode("utf-8", "surrogateescape")
-        after = set_value(config_path, before, "assistant.model.id", model)
-        files.write_atomic(config_path, after.encode("utf-8", "surrogateescape"))
+    if settings is not None:
+        files.write_atomic(config_path, settings)
     _say(ctx, workspace, model, there)
     return 0
+
+
+def _settings(path: str, model: str | None) -> bytes | None:
+    """What the settings at `path` become; None where they stay. Raises leaves of `ConfigError`."""
+    if not os.path.lexists(path):
+        line = f'id = "{model}"' if model else '# id = "provider/name"   # for example "openai/gpt-5-mini"'
+        return CONFIG.format(model=line).encode()
+    if model is None:
+        return None
+    from jp.config.edit import set_value
+    from jp.config.read import read_text
+
+    return set_value(path, read_text(path), "assistant.model.id", model).encode()
 
 
 def _checked(model: str, ctx: "Context") -> str:
