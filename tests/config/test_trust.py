@@ -467,3 +467,23 @@ def test_a_file_the_user_has_attached_stays_attached(paths: Paths, write: Write,
     assert text is not None
     Path(store.path).write_text(text, encoding="utf-8")
     assert load(paths, {}, conversation=recorded, trust=store).root.conversation.attachments == ["/etc/motd"]
+
+
+@pytest.mark.parametrize(
+    ("said", "free"),
+    [
+        ('["EDITOR"]', True),
+        ('["VISUAL", "JP_EDITOR"]', True),
+        ("[]", True),
+        ('["PWD"]', False),
+        ('["EDITOR", "PWD"]', False),
+    ],
+)
+def test_a_workspace_names_no_other_variable_as_an_editor(paths: Paths, write: Write, said: str, free: bool) -> None:
+    """What is in it would be run: of `PWD` the name of a directory that somebody else has chosen."""
+    write("ws/.jp/config.toml", f"editor.envs = {said}")
+    config = load(paths, {})
+    assert [each.key for each in config.withheld] == ([] if free else ["editor.envs"])
+    assert "PWD" not in config.root.editor.envs
+    if not free:
+        assert waits_for_trust(config.withheld[0])

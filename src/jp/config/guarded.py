@@ -11,6 +11,7 @@ from typing import Any
 from jp.config.attached import leads_outside, parse
 from jp.config.containers import Merge, bare
 from jp.config.kinds import UNSET
+from jp.config.sections.interaction import EDITOR_VARIABLES
 
 ATTACHMENTS = ("conversation", "attachments")
 LOOPBACK = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[^@\\]*)?"
@@ -37,6 +38,9 @@ def guarded(form: Mapping[str, Any]) -> Found:
         yield ATTACHMENTS, conversation["attachments"]
     if "cmd" in _table(form, "editor"):
         yield ("editor", "cmd"), form["editor"]["cmd"]
+    names = bare(_table(form, "editor").get("envs"))
+    if isinstance(names, list) and not set(names) <= set(EDITOR_VARIABLES):
+        yield ("editor", "envs"), form["editor"]["envs"]  # what is in any other variable would be run
     for name, server in _tables(_table(form, "providers"), "mcp"):
         yield ("providers", "mcp", name), server
     for name, plugin in _table(_table(form, "plugins"), "command").items():

@@ -1,6 +1,5 @@
 """`interrupt`, `editor`, `query`: what a press does, and where text is written (RFD 088, RFD 092)."""
 
-from typing import Any
 
 import msgspec
 
@@ -90,18 +89,23 @@ def interrupt() -> Table:
     )
 
 
+EDITOR_VARIABLES = ("JP_EDITOR", "VISUAL", "EDITOR")
+"""Variables that hold an editor by convention."""
+
+
 def editor() -> Table:
     """The keys of `editor`."""
     cmd = command(
         'The editor: "code --wait", or { program, args, shell }. With shell = true the paths are "$@"; on Windows use '
         "shell = false."
     )
-    envs: Any = ["JP_EDITOR", "VISUAL", "EDITOR"]
     return Table(
         {
             "cmd": cmd,
             "envs": Items(
-                Word(), envs, "Variables that name an editor, where cmd is unset; the first one set is used."
+                Word(),
+                list(EDITOR_VARIABLES),
+                "Variables that name an editor, where cmd is unset; the first one set is used.",
             ),
             "inline": Table(
                 {"edit_mode": Choice(("emacs", "vi"), "emacs", "Keys of the inline editor.")}, "The inline editor."
