@@ -114,12 +114,15 @@ def _limit_core() -> None:
 
 def _report(error: BaseException, argv: "list[str]") -> int:
     """Say a fault of JP's own; the traceback goes to stderr with JP_DEBUG, else to a file that is named."""
-    import traceback
+    try:
+        import traceback
 
-    from jp import log
+        from jp import log
 
-    text = "".join(traceback.format_exception(error))
-    log.log(log.ERROR, "jp.boot", "internal error", traceback=text)
+        text = "".join(traceback.format_exception(error))
+        log.log(log.ERROR, "jp.boot", "internal error", traceback=text)
+    except Exception:  # no descriptor or memory is left even for that
+        text = f"{type(error).__name__}: {error}\n"
     path = None if os.environ.get("JP_DEBUG") else _keep(text)
     said = f"internal error: {type(error).__name__}: {error}"
     if _wants_json(argv):

@@ -58,4 +58,4 @@ def test_neither_importing_nor_loading_brings_in_what_is_heavy(modules: list[set
 
 def test_importing_brings_in_no_more_of_ours_than_configuration(modules: list[set[str]]) -> None:
     ours = {name for name in modules[1] if name.startswith("jp.") and not name.startswith("jp.config")}
-    assert ours <= {"jp.errors", "jp.interrupt", "jp.interrupt.checkpoint", "jp.interrupt.token"}
+    assert ours <= {"jp.errors", "jp.places", "jp.interrupt", "jp.interrupt.checkpoint", "jp.interrupt.token"}

@@ -1,6 +1,7 @@
 """What a workspace's own files may say only when they are trusted."""
 
 import json
+import os
 import shlex
 from pathlib import Path
 
@@ -133,6 +134,18 @@ def test_a_conversation_may_repeat_what_is_in_effect(paths: Paths, write: Write)
     config = load(paths, {}, conversation=recorded)
     assert config.withheld == []
     assert config.root.conversation.attachments == ["cmd:date", "file://a"]
+
+
+@pytest.mark.parametrize("environ", [{}, {"XDG_DATA_HOME": "data"}, {"XDG_DATA_HOME": "data", "HOME": "."}])
+def test_a_place_relative_to_the_project_holds_no_trust(paths: Paths, write: Write, monkeypatch, environ) -> None:
+    """A cloned project could supply it."""
+    write("ws/.jp/config.toml", HOSTILE)
+    found = load(paths, {})
+    assert paths.workspace_root
+    monkeypatch.chdir(paths.workspace_root)
+    trust_all(paths, found, TrustStore(os.path.join(paths.workspace_root, "data", "jp", "trust.json")))
+    assert TrustStore.of(environ).path == ""
+    assert len(load(paths, environ).withheld) == len(found.withheld) > 0
 
 
 def trust_all(paths: Paths, config: Config, store: TrustStore) -> None:

@@ -364,6 +364,32 @@ def run(code: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
 
 
+TWICE = """
+import os, signal
+from jp.interrupt.router import Router
+router = Router()
+router.arm()
+router.cooldown_secs = 0
+router.promptable = False
+def announce(text):
+    if "graceful" in text:
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000): pass
+    os.write(2, text.encode() + b"\\n")
+router.announce = announce
+router.press()
+print("alive", flush=True)
+"""
+
+
+@pytest.mark.req("092-122")
+def test_a_second_press_in_the_middle_of_the_first_ones_words_comes_behind_them() -> None:
+    done = run(TWICE)
+    assert done.stderr == "gracefully shutting down…\nterminating program…\n"
+    assert done.returncode == -2
+    assert done.stdout == ""
+
+
 class TestWindDown:
     def test_last_registered_first_and_one_fault_does_not_end_it(self) -> None:
         done = run(WIND_DOWN + "end.finish(4)")

@@ -63,7 +63,7 @@ def test_nothing_new_is_lost(partial: str, text: str) -> None:
     assert text.endswith(new)
     dropped = text[: len(text) - len(new)]
     assert partial.endswith(dropped)
-    assert len(dropped) == 0 or len(dropped) >= MIN_OVERLAP
+    assert not dropped or len(dropped) >= MIN_OVERLAP - 1  # a word that is begun again
 
 
 def test_new_text_is_not_held_back() -> None:

@@ -11,7 +11,7 @@ from tests.conftest import program
 from tests.support.process import Process
 from tests.support.terminal import CTRL_Q, CTRL_S, CTRL_Z, Terminal, shell
 from tests.support.workspace import messages
-from tests.wire.model_server import ModelServer, silent, text
+from tests.wire.model_server import ModelServer, silent, status, text
 
 JP = " ".join(program())
 NUMBERS = "".join(f"n{n}. " for n in range(400))
@@ -59,6 +59,19 @@ def test_stopped_and_continued_nothing_is_lost_and_the_modes_are_the_shells(
         assert _plain(terminal.modes()) == _plain(before)
         goes_on(numbers(terminal.screen.contents))
     assert messages(workspace) == [NUMBERS]
+
+
+@pytest.mark.parametrize("stopped_secs", [0.0, 2.5])
+def test_stopped_while_it_waits_to_try_again_it_tries_again(server: ModelServer, workspace: Path, stopped_secs):
+    server.then(status(503), text("here it is"))
+    with shell("bash", cwd=workspace, columns=100) as terminal:
+        terminal.send(f"{JP} q -c assistant.request.base_backoff_ms=2000 hi; echo status $?\n".encode())
+        terminal.until("Trying again")
+        terminal.send(CTRL_Z)
+        terminal.until(lambda screen: "topped" in screen.text)
+        terminal.pump(stopped_secs)
+        terminal.send(b"fg\n")
+        terminal.until("here it is")
 
 
 def _plain(modes: list) -> list:

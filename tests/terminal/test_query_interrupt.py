@@ -413,3 +413,57 @@ def test_a_lock_that_is_let_go_in_time_is_had(workspace, server: ModelServer, as
         done = ask("q", "--id", "newest", "me too")
         assert done.stdout == "second\n"
         assert terminal.wait() == "exited 0"
+
+
+@pytest.mark.req("092-6", "092-121")
+def test_a_press_does_not_wait_for_the_title(workspace, server: ModelServer):
+    def either(exchange):
+        (silent() if "response_format" in exchange.json else text("The answer."))(exchange)
+
+    server.then(either)
+    with query(workspace, "-c", "conversation.title.generate.auto=true") as terminal:
+        terminal.until("Waiting for the title…")
+        pressed = time.monotonic()
+        terminal.press()
+        assert terminal.wait() == "killed SIGINT"
+        assert time.monotonic() - pressed < 1.2
+    assert messages(workspace) == ["The answer."]
+    (metadata,) = workspace.rglob("metadata.json")
+    assert '"title": "hi"' in metadata.read_text()
+
+
+@pytest.mark.req("092-105", "092-106")
+def test_the_countdown_stays_until_the_end_and_changes_as_often_as_configured(workspace, server: ModelServer):
+    """Also while the last of the output is being written, which is where an unread pipe keeps it."""
+    read, write = os.pipe()
+    settings = ["delay_secs=0", "timeout_secs=4", "interval_ms=1500"]
+    args = [word for each in settings for word in ("-c", f"interrupt.shutdown.{each}")]
+    try:
+        server.then(text("x" * 300_000, chunk=50_000))
+        with query(workspace, *args, stdout=write) as terminal:
+            terminal.until(lambda _: len(server.requests) > 0)
+            _fill(read, write, terminal)
+            terminal.press()
+            assert terminal.wait() == "killed SIGINT"
+            drawn = terminal.output.decode(errors="replace").count("Shutting down…")
+            assert 2 <= drawn <= 5
+            assert "terminating program…" in terminal.screen.contents
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def test_an_end_that_is_not_announced_is_not_counted_down(workspace, server: ModelServer):
+    read, write = os.pipe()
+    args = ["-c", "interrupt.shutdown.delay_secs=0", "-c", "interrupt.shutdown.timeout_secs=1"]
+    try:
+        server.then(text("x" * 300_000, chunk=50_000), silent())
+        with query(workspace, *args, stdout=write) as terminal:
+            terminal.until(lambda _: len(server.requests) > 0)
+            _fill(read, write, terminal)
+            terminal.kill(signal.SIGHUP)
+            assert terminal.wait() == "killed SIGHUP"
+            assert b"Shutting down" not in terminal.output
+    finally:
+        os.close(read)
+        os.close(write)

@@ -127,6 +127,15 @@ def test_counting_down(stage: Stage) -> None:
     assert stage.after(60).lines == ["⏱ Shutting down… 0s left"]
 
 
+def test_a_countdown_stands_still_while_the_job_is_stopped(stage: Stage) -> None:
+    stage.printer.status("Waiting…", countdown_from=10)
+    stage.after(1)
+    stage.printer.suspend()
+    stage.after(60)
+    stage.printer.resume()
+    assert stage.after(1).lines == ["⏱ Waiting… 8s left"]
+
+
 @pytest.mark.req("104-138")
 @pytest.mark.parametrize("channel", ["out", "note", "chrome", "terminal", "announce"])
 def test_any_write_clears_it_first_and_it_is_redrawn_below(stage: Stage, channel: str) -> None:

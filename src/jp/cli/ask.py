@@ -81,17 +81,12 @@ class Query:
     def _checked(self, config: "Config") -> "tuple[Choice, list[Attachment]]":
         """The model and the attachments: what has to be there before anything is made."""
         from jp.cli.model import choose
+        from jp.config.trust import attachment_waits
 
         notices: list[str] = []
         choice = choose(config, self._ctx.environ, notices)
         self._say(notices)
-        self._say(
-            [
-                f"the attachment {_named(held.value)} runs a command: not in effect until the workspace is trusted"
-                for held in config.withheld
-                if held.key == "conversation.attachments"
-            ]
-        )
+        self._say([attachment_waits(held) for held in config.withheld if held.key == "conversation.attachments"])
         if not config.root.conversation.attachments:
             return choice, []
         from jp.conversation.attachments import load
@@ -282,7 +277,7 @@ class Query:
         from jp.storage import files
 
         store = TrustStore.of(self._ctx.environ)
-        text = store.remembering(self._ctx.workspace.root, in_effect)
+        text = store.remembering(self._ctx.workspace.root, in_effect) if store.path else None
         if text is not None:
             files.make_directory(os.path.dirname(store.path), 0o700)
             files.write_atomic(store.path, text.encode())
@@ -320,20 +315,14 @@ class Query:
         return Title(model, text, lambda: inbox.post(None))
 
     def _set_title(self, conversation: "Conversation", title: "Title", inbox: "Inbox", text: str) -> None:
-        from jp.interrupt.checkpoint import checkpoint
         from jp.turn.title import from_words
 
-        with self._ctx.printer.status("Waiting for the title…", delay=0.5):
-            value = title.wait(inbox, TITLE_SECS, checkpoint)
-        title.stop()
-        self._try(lambda: conversation.set_title(value or from_words(text)))
-
-
-def _named(attachment: object) -> str:
-    """An attachment as people write it."""
-    if isinstance(attachment, dict):
-        return f"{attachment.get('type')}:{attachment.get('path')}"
-    return str(attachment)
+        try:
+            with self._ctx.printer.status("Waiting for the title…", delay=0.5):
+                title.wait(inbox, TITLE_SECS, self._ctx.router)
+        finally:
+            title.stop()
+            self._try(lambda: conversation.set_title(title.value or from_words(text)))
 
 
 def _labels(configured: "Mapping[str, str | Label]") -> "dict[str, list[str]]":

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from jp.interrupt.router import Router
 
 
+_CLOSE_SECS = 0.2
+
+
 class UnwritableLogError(JpError):
     """The log file cannot be opened."""
 
@@ -56,7 +59,7 @@ def _wire(printer: Printer, router: "Router") -> "Callable[[], None]":
     router.on_resize(printer.resized)
     router.on_stop(printer.suspend)
     router.on_continue(printer.resume)
-    router.on_countdown(_Countdown(printer))
+    router.on_countdown(_Countdown(printer, router))
     printer.on_closed = lambda target: router.shutdown(Cause.PIPE) if target is Target.OUT else None
     printer.on_hangup = lambda: router.shutdown(Cause.HUP)
     return at_wind_down(lambda deadline: _close(printer, deadline))
@@ -65,21 +68,25 @@ def _wire(printer: Printer, router: "Router") -> "Callable[[], None]":
 def _close(printer: Printer, deadline: float) -> None:
     import time
 
-    # A moment beyond the deadline, so that what cannot be written in time is ended by the watchdog, which says so.
-    printer.close(max(0.0, deadline - time.monotonic()) + 1)
+    # A moment beyond the deadline, so that what cannot be written in time is ended by the watchdog, which says so. The
+    # status line stays for as long: it may be the countdown of this very wait.
+    printer.flush(max(0.0, deadline - time.monotonic()) + 1)
+    printer.close(_CLOSE_SECS)
 
 
 class _Countdown:
     """The line that counts a graceful shutdown down; claimed at its first tick."""
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self, printer: Printer, router: "Router") -> None:
         self._printer = printer
+        self._router = router
         self._claimed = False
 
     def __call__(self, left: float) -> None:
         if not self._claimed:
             self._claimed = True
-            self._printer.status("Shutting down…", countdown_from=left)
+            interval = self._router.shutdown_interval_secs
+            self._printer.status("Shutting down…", countdown_from=left, interval=interval)
 
 
 def _on_stderr(line: bytes) -> None:

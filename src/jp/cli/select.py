@@ -77,7 +77,7 @@ def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":
     style = ctx.load_config().root.style.lock_wait
     inbox = Inbox()
     inbox.after(style.timeout_secs, _GIVE_UP)
-    undo = [ctx.router.token.subscribe(lambda: inbox.post(None)), inbox.stand_still(ctx.router)]
+    attended = inbox.attend(ctx.router)
     given_up = style.timeout_secs <= 0
     status = ctx.printer.status(
         "Waiting for the conversation's lock…",
@@ -96,8 +96,7 @@ def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":
             inbox.after(POLL_SECS, None)
             given_up = inbox.get() is _GIVE_UP
     finally:
-        for each in undo:
-            each()
+        attended()
         status.end()
 
 

@@ -5,6 +5,7 @@ hang a script: once a byte has come its end is waited for; with none, that is sa
 there to decide, the run goes on without after three.
 """
 
+import errno
 import os
 import stat
 
@@ -40,14 +41,35 @@ class TooMuchTextError(JpError):
         )
 
 
+class UnreadableInputError(JpError):
+    """What is piped in cannot be read to its end."""
+
+    code = "unreadable_input"
+
+    def __init__(self, source: str, error: OSError) -> None:
+        super().__init__(
+            f"{source} cannot be read: {error.strerror or error}",
+            hints=["nothing was sent; `</dev/null` asks without it"],
+        )
+
+
 def read_piped(ctx: "Context", *, wanted: bool, fd: int = 0) -> str:
     """All that is piped in, as text; empty when nothing is, or when it stays silent though a query was given.
 
-    `wanted`: there is no other text, so it is waited for without a limit. Raises TooMuchTextError and Shutdown.
+    `wanted`: there is no other text, so it is waited for without a limit. Raises what `read` does.
     """
-    if not is_piped(fd):
+    if not is_piped(fd) or not _open_for_reading(fd):
         return ""
     return text_of(read(ctx, fd, "stdin", patient=wanted or bool(ctx.promptability)))
+
+
+def _open_for_reading(fd: int) -> bool:
+    """Whether there is anything to read by its mode: `nohup` gives a terminal's command a stdin that is write-only."""
+    try:
+        os.read(fd, 0)
+    except OSError as error:
+        return error.errno != errno.EBADF
+    return True
 
 
 def text_of(data: bytes) -> str:
@@ -56,15 +78,22 @@ def text_of(data: bytes) -> str:
 
 
 def read(ctx: "Context", fd: int, source: str, *, patient: bool = True) -> bytes:
-    """Everything from `fd` up to its end, a press waking the wait; raises TooMuchTextError and Shutdown."""
+    """Everything from `fd` up to its end, a press waking the wait.
+
+    Raises TooMuchTextError, UnreadableInputError and Shutdown.
+    """
     if stat.S_ISREG(os.fstat(fd).st_mode):
-        return _bounded(os.read, fd, source)
+        try:
+            return _bounded(os.read, fd, source)
+        except OSError as error:
+            raise UnreadableInputError(source, error) from error
     import threading
 
     inbox = Inbox()
     pieces: list[bytes] = []
-    threading.Thread(target=_read_all, args=(fd, pieces, inbox.post), daemon=True, name="stdin").start()
-    undo = [ctx.router.token.subscribe(lambda: inbox.post(None)), inbox.stand_still(ctx.router)]
+    failed: list[OSError] = []
+    threading.Thread(target=_read_all, args=(fd, pieces, failed, inbox.post), daemon=True, name="stdin").start()
+    attended = inbox.attend(ctx.router)
     inbox.after(SAY_AFTER_SECS, _SAY)
     inbox.after(GIVE_UP_AFTER_SECS, _GIVE_UP)
     status = ctx.printer.status(f"Reading {source}…", delay=SAY_AFTER_SECS)
@@ -80,8 +109,9 @@ def read(ctx: "Context", fd: int, source: str, *, patient: bool = True) -> bytes
                 return b""
     finally:
         status.end()
-        for each in undo:
-            each()
+        attended()
+    if failed:
+        raise UnreadableInputError(source, failed[0])
     data = b"".join(pieces)
     if len(data) > LIMIT:
         raise TooMuchTextError(source)
@@ -99,14 +129,24 @@ def _bounded(read: "Callable[[int, int], bytes]", fd: int, source: str) -> bytes
     return b"".join(pieces)
 
 
-def _read_all(fd: int, pieces: list[bytes], post: "Callable[[object], None]") -> None:
+def _read_all(fd: int, pieces: list[bytes], failed: list[OSError], post: "Callable[[object], None]") -> None:
     size = 0
     try:
-        while size <= LIMIT and (data := os.read(fd, 1 << 16)):
+        while size <= LIMIT and (data := _read_some(fd)):
             pieces.append(data)
             size += len(data)
             post(None)
-    except OSError:
-        pass  # it was closed under us: what came is what there is
+    except OSError as error:
+        failed.append(error)
     finally:
         post(_END)
+
+
+def _read_some(fd: int) -> bytes:
+    from select import select
+
+    while True:
+        try:
+            return os.read(fd, 1 << 16)
+        except BlockingIOError:  # whoever shares the pipe has made it so (a Node.js parent); it is not ours to change
+            select([fd], [], [])

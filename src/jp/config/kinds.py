@@ -16,7 +16,7 @@ MISSING: Final[Any] = type("Missing", (), {"__repr__": lambda _: "MISSING"})()
 LARGEST: Final = 2**32 - 1
 """The largest integer a key takes: as much as fits a timer of the system, and a field of the original."""
 
-LARGEST_FLOAT: Final = 1e308
+LARGEST_FLOAT: Final = 1.7976931348623157e308
 """The largest number a key takes; what is larger, an integer too, may be no float."""
 
 LONGEST_NUMBER: Final = 19

@@ -14,6 +14,7 @@ from jp.config.containers import Merge, bare
 from jp.config.guarded import ATTACHMENTS, guarded, is_command, is_guarded_attachment
 from jp.config.kinds import MISSING, SHOWN, UNSET, Kind, Mismatch
 from jp.config.schema import join_key, root, split_key
+from jp.places import data_home
 
 
 class Withheld(NamedTuple):
@@ -197,7 +198,10 @@ def _remove(tree: dict[str, Any], path: tuple[str, ...]) -> None:
 
 
 class TrustStore:
-    """What the user trusts, by workspace: `$XDG_DATA_HOME/jp/trust.json`. An unreadable store trusts nothing."""
+    """What the user trusts, by workspace: `$XDG_DATA_HOME/jp/trust.json`. An unreadable store trusts nothing.
+
+    `path` is empty where the user has no directory for data.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -205,9 +209,8 @@ class TrustStore:
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "TrustStore":
         """The store of the user whose environment this is."""
-        home = environ.get("HOME") or os.path.expanduser("~")
-        data = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
-        return cls(os.path.join(data, "jp", "trust.json"))
+        home = data_home(environ)
+        return cls(os.path.join(home, "trust.json") if home else "")
 
     def trusted(self, workspace_root: str) -> frozenset[str]:
         """The digests that are trusted in a workspace."""

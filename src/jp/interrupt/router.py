@@ -106,6 +106,8 @@ class Router:
         self._state = ladder.initial()
         self._ending: Cause | None = None
         self._told = False
+        self._speaking = 0  # the thread that is saying that the shutdown has begun
+        self._postponed: Cause | None = None
         self._last_words = False
         self._events: list[Value] = []
         self._calls: list[dict[int, Any]] = []
@@ -289,8 +291,12 @@ class Router:
         end.cause = cause
         self._watchdog.start(self.shutdown_timeout_secs)
         if text:
+            self._speaking = _thread.get_ident()
             self._say(text)
         self._told = True
+        self._speaking = 0
+        if self._postponed is not None:
+            self._end(self._postponed)
         self.token.cancel(cause)
         if self.shutdown_timeout_secs <= 0:
             self.post(ladder.DeadlinePassed())
@@ -299,13 +305,16 @@ class Router:
         self._ending = cause
         if not cause.silent:
             self._watchdog.hurry(_LAST_WORDS_SECS)
+            if self._speaking == _thread.get_ident():
+                self._postponed = cause  # the frame that this handler interrupts ends it, with its words whole
+                return
             self._first_words()
             self._say(TERMINATING)
             self._last_words = True
         end.end_now(cause)
 
     def _first_words(self) -> None:
-        """The first message before the last, whoever has come first: another thread, or this one further down."""
+        """The first message before the last, which another thread may just be saying."""
         begun = self._state.cause
         if begun is None or begun.silent or self._told:
             return
@@ -327,7 +336,7 @@ class Router:
             end.complain(text)  # the hook's fault, whatever it is: the words come out all the same
 
     def _tick(self, left: float) -> None:
-        if self.shutdown_show:
+        if self.shutdown_show and end.cause is not None and not end.cause.silent:
             self._call(self._countdown, left)
 
     def _call(self, listeners: "dict[int, Any]", *args: object) -> None:

@@ -115,6 +115,8 @@ class Signals:
             # Blocked while the handlers change places: what comes meanwhile is delivered to ours. The thread starts
             # blocked and stays so: the main thread is the one that a signal wakes. A mask that was inherited is
             # lifted, which lets a launcher hold a press back until somebody listens.
+            from select import select  # now, or a thread that finds no descriptor left could not
+
             _signal.pthread_sigmask(_signal.SIG_BLOCK, OWNED + _DEADLY)
             ignored = tuple(n for n in _KEPT_IGNORED if n and _signal.getsignal(n) is _signal.SIG_IGN)
             self._reader, self._writer = os.pipe()
@@ -122,7 +124,7 @@ class Signals:
             os.set_blocking(self._writer, False)
             end.prepare()
             self._install(ignored)
-            _thread.start_new_thread(self._consume, ())
+            _thread.start_new_thread(self._consume, (select,))
             _signal.pthread_sigmask(_signal.SIG_UNBLOCK, OWNED + _DEADLY)
 
     def _install(self, ignored: tuple[int, ...]) -> None:
@@ -181,9 +183,7 @@ class Signals:
         finally:
             self._turn.release()
 
-    def _consume(self) -> None:
-        from select import select
-
+    def _consume(self, select: "Callable[..., object]") -> None:
         while True:
             try:
                 select([self._reader], [], [])

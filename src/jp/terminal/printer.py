@@ -60,7 +60,7 @@ class Printer:
         self._has_status = self.can_repaint and not (log_on_stderr or quiet or self.format.is_json)
         self._inline = False
         self._turn = _thread.allocate_lock()
-        self._suspended: list[Loan] = []
+        self._suspended: list[tuple[Loan, float]] = []
 
     # -- making one -------------------------------------------------------------------------------------------------
 
@@ -287,13 +287,16 @@ class Printer:
     def suspend(self) -> None:
         """Before the job is stopped: the status line goes, the terminal gets nothing more. Returns within 100 ms."""
         loan = self.lend()
-        self._suspended.append(loan)
+        self._suspended.append((loan, self._clock()))
         loan.begin()
 
     def resume(self) -> None:
         """The job goes on: so does the terminal's queue, with an unfinished line written again."""
         while self._suspended:
-            self._suspended.pop().end()
+            loan, since = self._suspended.pop()
+            if self._worker.status is not None:
+                self._post(self._worker.status.stood, self._clock() - since)
+            loan.end()
 
     def close(self, timeout: float | None) -> bool:
         """Take the status line away, write what is queued within `timeout` seconds, and end the worker."""

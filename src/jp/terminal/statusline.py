@@ -53,6 +53,12 @@ class StatusLine:
         """A claim's detail has changed or a claim has ended."""
         self._next = min(self._next, now + self.throttle) if self.drawn else now
 
+    def stood(self, seconds: float) -> None:
+        """The job was stopped for `seconds`: what counts down has that much longer."""
+        for handle in self._stack:
+            if handle.countdown_from is not None:
+                handle.since += seconds
+
     def clear(self, now: float, writing_to: "Device | None" = None) -> None:
         """Take the line off the screen, before `writing_to` is written to."""
         if not self.drawn:

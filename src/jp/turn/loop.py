@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from jp.storage.journal import TurnWriter
     from jp.turn.screen import Screen
 
-WAKE = "wake"
-
 
 class Model:
     """The model at the other end: who to ask, how, and how one answer is read."""
@@ -108,7 +106,7 @@ class Turn:
         self._model = model
         self._thread = thread
         self._machine = m.Machine(model.policy, structured=thread.schema is not None)
-        undo = [router.token.subscribe(lambda: self.inbox.post(WAKE)), self.inbox.stand_still(router)]
+        ended = self.inbox.attend(router)
         try:
             self._step(m.Begin())
             when_sent()
@@ -120,8 +118,7 @@ class Turn:
             self._step(m.Interrupted())
             raise
         finally:
-            for each in undo:
-                each()
+            ended()
 
     def _take(self, event: object) -> None:
         match event:

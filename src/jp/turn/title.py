@@ -1,8 +1,7 @@
 """Titles of new conversations: from a heading, by a model beside the answer, or from the first words."""
 
-import time
-
 from jp import log
+from jp.interrupt.checkpoint import checkpoint
 from jp.llm.collect import Collector
 from jp.llm.source import Batch, Done, Source
 
@@ -11,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jp.conversation.thread import Thread
+    from jp.interrupt.router import Router
     from jp.turn.inbox import Inbox
     from jp.turn.loop import Model
 
@@ -105,11 +105,12 @@ class Title:
         if isinstance(titles, list) and titles and isinstance(titles[0], str):
             self.value = _shortened(" ".join(titles[0].split()).strip("\"'")) or None
 
-    def wait(self, inbox: "Inbox", seconds: float, check: "Callable[[], None]") -> str | None:
-        """The title once it is there, None after `seconds`; `check` may raise to leave."""
-        deadline = time.monotonic() + seconds
-        while not self.done and (left := deadline - time.monotonic()) > 0:
-            inbox.after(left, None)
-            inbox.get()
-            check()
-        return self.value
+    def wait(self, inbox: "Inbox", seconds: float, router: "Router") -> None:
+        """Until `value` is there or `seconds` have passed. Raises Shutdown, at once when it comes."""
+        inbox.after(seconds, self)
+        attended = inbox.attend(router)
+        try:
+            while not self.done and inbox.get() is not self:
+                checkpoint()
+        finally:
+            attended()

@@ -55,7 +55,9 @@ def _trust(edit: "Edit", ctx: "Context") -> list[str]:
     store, root = TrustStore.of(ctx.environ), ctx.workspace.root
     own, waiting = trusted_by(edit, store.trusted(root))
     notes = []
-    if own:
+    if own and not store.path:  # there is no home to remember it in
+        waiting = [*own, *waiting]
+    elif own:
         files.make_directory(os.path.dirname(store.path), 0o700)
         files.write_atomic(store.path, store.with_trusted(root, own).encode())
         notes.append("what you have set is trusted in this workspace, on this machine; for others it waits for trust")

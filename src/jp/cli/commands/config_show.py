@@ -47,8 +47,8 @@ def _resolved(ctx: "Context") -> "dict[str, object]":
     if config.withheld:
         kinds = sorted({".".join(held.key.split(".")[:2]) for held in config.withheld})
         ctx.printer.note(
-            f"{len(config.withheld)} settings of this workspace name commands or servers and are not in effect until "
-            f"it is trusted: {', '.join(kinds)} (`jp config explain KEY` tells of one)"
+            f"{len(config.withheld)} settings of this workspace name commands, servers, secrets or files and are not "
+            f"in effect until it is trusted: {', '.join(kinds)} (`jp config explain KEY` tells of one)"
         )
     return config.shown()
 

@@ -1,6 +1,5 @@
 """`interrupt`, `editor`, `query`: what a press does, and where text is written (RFD 088, RFD 092)."""
 
-
 import msgspec
 
 from jp.config.containers import Items, Word

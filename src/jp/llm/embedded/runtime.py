@@ -10,12 +10,13 @@ import os
 import signal
 import sys
 import threading
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import NamedTuple
 
 from jp.errors import JpError
 from jp.interrupt.checkpoint import checkpoint
 from jp.interrupt.children import PIPE, spawn
+from jp.interrupt.mailbox import EmptyError, Mailbox
 from jp.llm.embedded import cores, profile, shelf, slots
 from jp.llm.embedded.errors import LoadError, OutOfMemoryError, RuntimeMissingError
 from jp.llm.embedded.work import on_shutdown
@@ -76,7 +77,7 @@ class Running:
         self._stopped = False
         self._tail = b""
         self._said: dict[str, Any] = {}
-        self._saved: SimpleQueue[int] = SimpleQueue()
+        self._saved: Mailbox[int] = Mailbox()
 
     @property
     def pid(self) -> int:
@@ -103,12 +104,12 @@ class Running:
 
         For the end of a turn, when the model is idle. A shutdown ends the wait at once, with 0.
         """
-        saved: SimpleQueue[int] = SimpleQueue()  # a new one: an earlier save that was given up may still answer
+        saved: Mailbox[int] = Mailbox()  # a new one: an earlier save that was given up may still answer
         self._saved = saved
-        unsubscribe = on_shutdown(lambda: saved.put(0))
+        unsubscribe = on_shutdown(lambda: saved.post(0))
         try:
-            return saved.get(timeout=timeout) if self._tell(b'{"do": "save"}\n') else 0
-        except Empty:
+            return saved.get(timeout) if self._tell(b'{"do": "save"}\n') else 0
+        except EmptyError:
             return 0
         finally:
             unsubscribe()
@@ -143,7 +144,7 @@ class Running:
             self._said = {"message": f"its process says what nobody understands ({type(error).__name__}: {error})"}
             self._child.kill_group(signal.SIGTERM)
         finally:  # whoever waits for a word gets one, whatever was said
-            self._saved.put(0)
+            self._saved.post(0)
             if not self.base_url:
                 self._child.exited.wait(10)
                 post(Failed(self._explain()))
@@ -156,7 +157,7 @@ class Running:
         if not isinstance(record, dict):
             raise TypeError("no object")
         if "saved" in record:
-            self._saved.put(int(record["saved"]))
+            self._saved.post(int(record["saved"]))
         elif "ready" not in record:
             self._said = record
         elif not self.base_url:
