@@ -125,7 +125,7 @@ def test_descriptors_are_given_back() -> None:
         Receiver(server.base_url, max_response_bytes=10).finish()
         check(Receiver(server.base_url).until_text("x"))
         wait_for(lambda: not server._open)
-        assert descriptors() == before
+        wait_for(lambda: descriptors() <= before)  # the first count may hold one that was still being closed
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
