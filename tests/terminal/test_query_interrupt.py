@@ -1,5 +1,6 @@
 """Presses and signals while an answer streams, on a real terminal and without one."""
 
+import json
 import os
 import signal
 import subprocess
@@ -464,6 +465,34 @@ def test_an_end_that_is_not_announced_is_not_counted_down(workspace, server: Mod
             terminal.kill(signal.SIGHUP)
             assert terminal.wait() == "killed SIGHUP"
             assert b"Shutting down" not in terminal.output
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+@pytest.mark.req("092-114", "092-116")
+@pytest.mark.parametrize("format_", ["text", "json"])
+def test_a_format_without_repaint_has_the_messages_and_the_deadline_but_no_countdown(
+    workspace: Path, server: ModelServer, format_
+):
+    read, write = os.pipe()
+    args = ["-F", format_, "-c", "interrupt.shutdown.delay_secs=0", "-c", "interrupt.shutdown.timeout_secs=1"]
+    try:
+        server.then(text("x" * 300_000, chunk=50_000), silent())
+        with query(workspace, *args, stdout=write) as terminal:
+            terminal.until(lambda _: len(server.requests) > 0)
+            terminal.until(lambda _: any(path.stat().st_size > 290_000 for path in workspace.rglob("events.json")))
+            terminal.kill(signal.SIGINT)  # the key itself would be echoed
+            assert terminal.wait() == "killed SIGINT"
+            said = terminal.output.decode()
+        assert "gracefully shutting down…" in said
+        assert "Shutting down…" not in said
+        assert "\x1b" not in said
+        assert "\r" not in said.replace("\r\n", "")
+        if format_ == "text":
+            assert said.splitlines() == ["gracefully shutting down…", "terminating program…"]
+        else:
+            assert all(json.loads(line)["message"] for line in said.splitlines())
     finally:
         os.close(read)
         os.close(write)
