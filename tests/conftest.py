@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import uuid
@@ -18,6 +19,14 @@ REPOSITORY = Path(__file__).parents[1]
 
 # Whatever else the environment holds could change what the program does.
 KEPT = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "JP_TEST_DATA", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "SYSTEMROOT")
+
+
+def pytest_configure() -> None:
+    """Take back what `nohup` or `&` in a script ignores: the programs under test would inherit it."""
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
