@@ -1,15 +1,19 @@
 """Lists of models."""
 
+import contextlib
 import json
 
 import pytest
 
 from jp.llm import errors as e
+from jp.llm.chat import ChatProvider
 from jp.llm.connect import Lifeline
 from jp.llm.models import list_models
 from jp.llm.providers.cerebras import Cerebras
 from jp.llm.providers.generic import Generic
 from jp.llm.providers.llamacpp import LlamaCpp
+from jp.llm.providers.ollama import Ollama
+from jp.llm.providers.openrouter import OpenRouter
 from tests.wire.model_server import ModelServer
 from tests.wire.raw_server import RawServer, Step, head
 
@@ -51,6 +55,22 @@ def test_details_that_cannot_be_had_are_left_out() -> None:
     with RawServer([listed, answer({}, "500 Oops")]) as server:
         (model,) = list_models(Cerebras(server.base_url, "key"), environ={})
     assert (model.name, model.context_window) == ("x/m", None)
+
+
+ODD: list[object] = [None, 3, "x", [], {"a": 1}, [1], 1.5, True]
+KEYS = ["id", "name", "limits", "capabilities", "top_provider", "reasoning", "supported_parameters", "details"]
+ONES = [{"id": "m", "name": "m", key: value} for key in KEYS for value in ODD]
+
+
+@pytest.mark.parametrize("cls", [Generic, LlamaCpp, Cerebras, Ollama, OpenRouter])
+def test_an_entry_of_any_shape_is_a_model_or_nothing_or_said(cls: type[ChatProvider]) -> None:
+    provider = cls("http://127.0.0.1:1", "key")
+    for one in [*ONES, {}, 1]:
+        data = json.dumps({"data": [one], "models": [one]}).encode()
+        replies = [answer(data) for _ in provider.models_requests()]
+        with RawServer(replies) as server, contextlib.suppress(e.BadResponse):
+            models = list_models(cls(server.base_url, "key"), environ={})
+            assert all(isinstance(model.name, str) for model in models)
 
 
 def test_it_can_be_stopped() -> None:

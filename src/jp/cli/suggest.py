@@ -26,12 +26,14 @@ def nearest_model(provider: "Provider", name: str, environ: "Mapping[str, str]",
     limits = Limits(connect_secs=PATIENCE_SECS, idle_secs=PATIENCE_SECS)
 
     def ask() -> None:
+        names: list[str] = []
         try:
-            inbox.post(
-                [model.name for model in list_models(provider, lifeline=lifeline, limits=limits, environ=environ)]
-            )
+            models = list_models(provider, lifeline=lifeline, limits=limits, environ=environ)
+            names = [model.name for model in models]
         except JpError:
-            inbox.post([])
+            pass
+        finally:
+            inbox.post(names)
 
     threading.Thread(target=ask, name="models", daemon=True).start()
     unsubscribe = token.subscribe(lambda: inbox.post(None))

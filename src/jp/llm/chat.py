@@ -220,10 +220,10 @@ class ChatProvider:
 
     def parse_models(self, answers: Sequence[bytes]) -> list[ModelDetails]:
         """See `jp.llm.provider.Provider.parse_models`."""
-        return [ModelDetails(self.name, str(one["id"])) for one in self.listed(answers[0])]
+        return [ModelDetails(self.name, one["id"]) for one in self.listed(answers[0])]
 
-    def listed(self, answer: bytes, key: str = "data") -> list[JSON]:
-        """The entries of a list of models."""
+    def listed(self, answer: bytes, key: str = "data", name: str = "id") -> list[JSON]:
+        """The entries under `key` of a list of models; those without a `name` are none. Raises BadResponse."""
         try:
             value = msgspec.json.decode(answer)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -231,7 +231,7 @@ class ChatProvider:
         entries = value.get(key) if isinstance(value, dict) else None
         if not isinstance(entries, list):
             raise not_json(answer, address=self.address)
-        return [one for one in entries if isinstance(one, dict)]
+        return [one for one in entries if isinstance(one, dict) and isinstance(one.get(name), str)]
 
     def _url(self, path: str) -> str:
         base = self.base_url.rstrip("/")

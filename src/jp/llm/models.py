@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jp.llm.connect import Lifeline
-from jp.llm.errors import HttpError
+from jp.llm.errors import BadResponse, HttpError
 from jp.llm.exchange import Exchange, Limits
 from jp.llm.status import error_for_status
 
@@ -41,7 +41,10 @@ def list_models(
                 break
     finally:
         lifeline.close()
-    return provider.parse_models(answers)
+    try:
+        return provider.parse_models(answers)
+    except (AttributeError, LookupError, TypeError, ValueError):  # a detail of a kind that nobody has documented
+        raise BadResponse(f"the list of models of {provider.name} makes no sense") from None
 
 
 def fetch(request: Request, lifeline: Lifeline, *, limits: Limits, environ: Mapping[str, str] = os.environ) -> bytes:

@@ -53,10 +53,10 @@ class Cerebras(ChatProvider):
     def parse_models(self, answers: Sequence[bytes]) -> list[ModelDetails]:
         """The list of the key, with what the public catalogue adds."""
         try:
-            public = {one.get("id"): one for one in self.listed(answers[1])} if len(answers) > 1 else {}
+            public = {one["id"]: one for one in self.listed(answers[1])} if len(answers) > 1 else {}
         except BadResponse:
             public = {}
-        models = [self._details(str(one["id"]), public.get(one["id"])) for one in self.listed(answers[0])]
+        models = [self._details(one["id"], public.get(one["id"])) for one in self.listed(answers[0])]
         return sorted(models, key=lambda model: model.name)
 
     def _details(self, name: str, public: dict[str, Any] | None) -> ModelDetails:

@@ -47,7 +47,7 @@ class LlamaCpp(ChatProvider):
     def parse_models(self, answers: Sequence[bytes]) -> list[ModelDetails]:
         """A model's name is its alias, without the publisher."""
         context = _context(answers[1]) if len(answers) > 1 else None
-        names = [str(one["id"]).rpartition("/")[2] for one in self.listed(answers[0]) if "id" in one]
+        names = [one["id"].rpartition("/")[2] for one in self.listed(answers[0])]
         return [ModelDetails(self.name, name, context_window=context if len(names) == 1 else None) for name in names]
 
 

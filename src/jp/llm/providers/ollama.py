@@ -93,7 +93,7 @@ class Ollama(ChatProvider):
 
     def parse_models(self, answers: Sequence[bytes]) -> list[ModelDetails]:
         """What is installed, in the server's order."""
-        return [self._details(one) for one in self.listed(answers[0], "models") if "name" in one]
+        return [self._details(one) for one in self.listed(answers[0], "models", "name")]
 
     def _details(self, one: JSON) -> ModelDetails:
         able = one.get("capabilities") or []

@@ -96,7 +96,7 @@ class OpenRouter(ChatProvider):
 
     def parse_models(self, answers: Sequence[bytes]) -> list[ModelDetails]:
         """Hundreds of models, by name."""
-        models = {one["id"]: self._details(one) for one in self.listed(answers[0]) if isinstance(one.get("id"), str)}
+        models = {one["id"]: self._details(one) for one in self.listed(answers[0])}
         return [models[name] for name in sorted(models)]
 
     def _details(self, one: JSON) -> ModelDetails:
