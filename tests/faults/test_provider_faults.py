@@ -273,3 +273,14 @@ def test_stdin_that_has_begun_is_waited_for(workspace: Path, server: ModelServer
         process.stdout.read()
         process.stderr.read()
     assert server.bodies()[-1]["messages"][-1]["content"] == "explain\n\nfirst second"
+
+
+@pytest.mark.parametrize(("header", "said"), [('X-A = "a\\nb"', "line break"), ('"X A" = "a"', "no name for a header")])
+def test_a_header_that_can_be_none_is_said_and_nothing_sent(ask: Ask, hermetic: Path, server, header, said):
+    settings = hermetic / ".config" / "jp" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"[providers.llm.llamacpp.headers]\n{header}\n")
+    done = ask("q", *FEW, "hi")
+    assert done.status == "exited 1"
+    assert said in done.stderr
+    assert not server.requests

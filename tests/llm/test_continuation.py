@@ -66,6 +66,11 @@ def test_nothing_new_is_lost(partial: str, text: str) -> None:
     assert not dropped or len(dropped) >= MIN_OVERLAP - 1  # a word that is begun again
 
 
+def test_a_partial_of_a_letter_loses_nothing() -> None:
+    assert continued("a", "aaaa") == "aaaa"
+    assert continued("the", "them") == "m"
+
+
 def test_new_text_is_not_held_back() -> None:
     new = Overlap(PARTIAL)
     assert new.feed("zz") == "zz"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp.llm.errors import BadResponse
+from jp.llm.errors import BadHeaderError, BadResponse
 from jp.llm.http11 import MAX_HEAD, ResponseDecoder, encode_head
 from tests.llm.cutting import cut, places
 
@@ -144,5 +144,16 @@ def test_a_request_head() -> None:
 
 @pytest.mark.parametrize("value", ["a\r\nX-Injected: 1", "a\nb", "a\0b"])
 def test_a_header_does_not_break_out(value: str) -> None:
-    with pytest.raises(ValueError, match="line break"):
+    with pytest.raises(BadHeaderError, match="line break"):
         encode_head("GET", "/", [("A", value)])
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:", "a\r\nb", "é"])
+def test_no_more_does_its_name(name: str) -> None:
+    with pytest.raises(BadHeaderError, match="no name for a header"):
+        encode_head("GET", "/", [(name, "x")])
+
+
+def test_letters_outside_ascii_arrive() -> None:
+    head = encode_head("GET", "/modèle x/v1?a=%20b", [("X-Title", "Café")])
+    assert head == "GET /mod%C3%A8le%20x/v1?a=%20b HTTP/1.1\r\nX-Title: Café\r\n\r\n".encode()

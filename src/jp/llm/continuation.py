@@ -73,6 +73,6 @@ def overlap(before: str, after: str) -> int:
     for size in range(min(len(before), len(after)), MIN_OVERLAP - 1, -1):
         if before.endswith(after[:size]):
             return size
-    size = MIN_OVERLAP - 1
-    begun = before[-size:].isalpha() and not before[-size - 1 : -size].strip()
-    return size if begun and after.startswith(before[-size:]) and after[size : size + 1].isalpha() else 0
+    end = before[-MIN_OVERLAP + 1 :]
+    begun = len(end) == MIN_OVERLAP - 1 and end.isalpha() and not before[-MIN_OVERLAP : -MIN_OVERLAP + 1].strip()
+    return len(end) if begun and after.startswith(end) and after[len(end) :][:1].isalpha() else 0

@@ -48,6 +48,12 @@ class BadKeyError(LlmError):
     code = "bad_key"
 
 
+class BadHeaderError(LlmError):
+    """A configured header can't be one; nothing was sent."""
+
+    code = "bad_header"
+
+
 class UnknownProviderError(UsageError):
     """A model id names a provider that JP does not have."""
 

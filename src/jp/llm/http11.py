@@ -10,7 +10,7 @@ connection), multipart.
 
 from __future__ import annotations
 
-from jp.llm.errors import BadResponse
+from jp.llm.errors import BadHeaderError, BadResponse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +23,22 @@ _BODYLESS = (204, 304)
 
 
 def encode_head(method: str, target: str, headers: list[tuple[str, str]]) -> bytes:
-    """The request line and headers. Raises BadResponse's sibling ValueError for a header that would break out."""
-    lines = [f"{method} {target} HTTP/1.1"]
+    """The request line and headers, in UTF-8, the target's odd characters percent-encoded.
+
+    Raises BadHeaderError for a header that would break out of its line.
+    """
+    lines = [f"{method} {_quoted(target)} HTTP/1.1"]
     for name, value in headers:
-        if "\r" in value or "\n" in value or "\0" in value:
-            raise ValueError(f"the header {name} contains a line break")
+        if not (name.isascii() and name.replace("-", "").replace("_", "").isalnum()):
+            raise BadHeaderError(f"{name!r} is no name for a header; nothing was sent")
+        if any(c in value for c in "\r\n\0"):
+            raise BadHeaderError(f"the header {name} contains a line break; nothing was sent")
         lines.append(f"{name}: {value}")
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "replace")
+
+
+def _quoted(target: str) -> str:
+    return "".join(chr(b) if 0x20 < b < 0x7F else f"%{b:02X}" for b in target.encode("utf-8", "replace"))
 
 
 class ResponseDecoder:
