@@ -279,6 +279,20 @@ def test_a_fifo_is_read_when_its_writer_comes(paths: Paths, tmp_path: Path) -> N
     assert found[0].root.assistant.name == "late"
 
 
+@pytest.mark.parametrize("by", ["itself", "a link", "extends"])
+def test_a_workspaces_fifo_is_no_settings_file(paths: Paths, write: Write, tmp_path: Path, by: str) -> None:
+    """Nor is `/dev/stdin` by a link, which would take the question for settings."""
+    place = write("ws/.jp/other.toml", "").parent
+    if by == "extends":
+        write("ws/.jp/config.toml", 'extends = ["odd.toml"]')
+    fifo = {"itself": place / "config.toml", "a link": tmp_path / "pipe", "extends": place / "odd.toml"}[by]
+    os.mkfifo(fifo)
+    if by == "a link":
+        (place / "config.toml").symlink_to(fifo)
+    with pytest.raises(UnreadableFileError, match="not a regular file"):
+        load(paths, {})
+
+
 UNKNOWN = [
     ('assistant.nmae = "x"', "assistant.nmae", "assistant.name"),
     ('assistant.mdoel.id = "x"', "assistant.mdoel", "assistant.model"),

@@ -24,6 +24,8 @@ style.parameters = "./evil-too"
 style.hidden = true
 [conversation.labels.branch]
 value.cmd = "./evil"
+[style]
+sanitize = "off"
 [editor]
 cmd = "./evil"
 envs = ["EDITOR"]
@@ -47,6 +49,7 @@ KEYS = [
     "plugins.command.x",
     "providers.llm.openai.base_url",
     "providers.mcp.server",
+    "style.sanitize",
 ]
 
 

@@ -39,6 +39,22 @@ def test_a_large_file_is_written_whole(folder: Path) -> None:
     assert (folder / "a").read_bytes() == content
 
 
+def test_what_a_link_leads_to_is_neither_read_nor_written(folder: Path) -> None:
+    """A cloned project may hold one that leads to a file of the user's."""
+    real = folder / "victim"
+    real.write_bytes(OLD)
+    link = folder / "link.json"
+    link.symlink_to(real)
+    with pytest.raises(UnreadableFileError, match="a symbolic link"):
+        files.read(str(link))
+    with pytest.raises(UnreadableFileError, match="a symbolic link"):
+        list(files.chunks(str(link)))
+    files.write_atomic(str(link), NEW)
+    assert real.read_bytes() == OLD
+    assert link.read_bytes() == NEW
+    assert not link.is_symlink()
+
+
 def test_keeps_the_mode_and_the_link(folder: Path) -> None:
     real = folder / "real" / "a.json"
     real.parent.mkdir()
@@ -46,7 +62,7 @@ def test_keeps_the_mode_and_the_link(folder: Path) -> None:
     real.chmod(0o440)
     link = folder / "link.json"
     link.symlink_to(real)
-    files.write_atomic(str(link), NEW)
+    files.write_atomic(str(link), NEW, follow=True)
     assert link.is_symlink()
     assert real.read_bytes() == NEW
     assert real.stat().st_mode & 0o777 == 0o440

@@ -280,7 +280,7 @@ class Query:
         text = store.remembering(self._ctx.workspace.root, in_effect) if store.path else None
         if text is not None:
             files.make_directory(os.path.dirname(store.path), 0o700)
-            files.write_atomic(store.path, text.encode())
+            files.write_atomic(store.path, text.encode(), follow=True)
 
     def _screen(self, config: "Config") -> "Screen":
         from jp.turn.screen import Screen

@@ -5,9 +5,9 @@ hang a script: once a byte has come its end is waited for; with none, that is sa
 there to decide, the run goes on without after three.
 """
 
-import errno
 import os
 import stat
+import sys
 
 from jp.errors import JpError
 from jp.interrupt.checkpoint import checkpoint
@@ -65,11 +65,12 @@ def read_piped(ctx: "Context", *, wanted: bool, fd: int = 0) -> str:
 
 def _open_for_reading(fd: int) -> bool:
     """Whether there is anything to read by its mode: `nohup` gives a terminal's command a stdin that is write-only."""
-    try:
-        os.read(fd, 0)
-    except OSError as error:
-        return error.errno != errno.EBADF
-    return True
+    mode = os.O_RDWR
+    if sys.platform != "win32":
+        import fcntl
+
+        mode = fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE
+    return mode != os.O_WRONLY
 
 
 def text_of(data: bytes) -> str:

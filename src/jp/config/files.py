@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from jp.config.errors import ConfigError, ExtendsError, invalid_value
+from jp.config.errors import ConfigError, ExtendsError, UnreadableFileError, invalid_value
 from jp.config.layers import Layer
 from jp.config.paths import expand_home
 from jp.config.read import SUFFIXES, read_file
@@ -148,6 +148,8 @@ def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
     saying = next(reversed(run.open.values()), None)
     run.open[file] = path
     try:
+        if run.scope == "workspace":
+            _regular(path)
         tree = run.read(path)
     except ConfigError as error:
         error.hints = (*error.hints, *([f"{saying} extends it"] if saying else []))
@@ -160,6 +162,13 @@ def _expand(path: str, run: _Expansion, default_extends: Sequence[str]) -> None:
         _expand(other, run, ())
     del run.open[file]
     run.done.add(file)
+
+
+def _regular(path: str) -> None:
+    """A cloned project must not have the user's stdin or a pipe read as its settings; raises UnreadableFileError."""
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        reason = "not a regular file"
+        raise UnreadableFileError(f"cannot read {path}: {reason}", metadata={"path": path, "reason": reason})
 
 
 def _identity(path: str) -> object:

@@ -36,6 +36,8 @@ def guarded(form: Mapping[str, Any]) -> Found:
             yield ("conversation", "labels", name, "value"), label["value"]
     if isinstance(bare(conversation.get("attachments")), list):
         yield ATTACHMENTS, conversation["attachments"]
+    if _table(form, "style").get("sanitize", "strip") == "off":
+        yield ("style", "sanitize"), form["style"]["sanitize"]  # an answer would steer the user's terminal
     if "cmd" in _table(form, "editor"):
         yield ("editor", "cmd"), form["editor"]["cmd"]
     names = bare(_table(form, "editor").get("envs"))

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     Piece = bytes | memoryview
 
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = 8 << 20
 _serial = 0
 
 
 def read(path: str) -> bytes:
-    """The content of `path`. Raises `FileNotFoundError`, and `UnreadableFileError` for everything else."""
+    """The content of `path`, which is no link: a project that was cloned must not lead elsewhere.
+
+    Raises `FileNotFoundError`, and `UnreadableFileError` for everything else.
+    """
     with _opened(path) as file:
         try:
             return file.readall()
@@ -54,7 +58,8 @@ def _opened(path: str) -> FileIO:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise UnreadableFileError(path, reason_of(error)) from error
+        reason = "a symbolic link, not a regular file" if os.path.islink(path) else reason_of(error)
+        raise UnreadableFileError(path, reason) from error
     if not regular:
         file.close()
         raise UnreadableFileError(path, "not a regular file")
@@ -63,7 +68,7 @@ def _opened(path: str) -> FileIO:
 
 def _opener(path: str, flags: int) -> int:
     # Opening a named pipe must not wait for somebody to write into it.
-    return os.open(path, flags | NONBLOCK)
+    return os.open(path, flags | NONBLOCK | NOFOLLOW)
 
 
 def write_all(fd: int, pieces: "Iterable[Piece]") -> None:
@@ -89,13 +94,15 @@ def is_temp(name: str) -> bool:
     return len(parts) == 3 and parts[0].isdigit() and parts[1].isdigit() and len(parts[2]) == 6
 
 
-def write_atomic(path: str, pieces: "bytes | Iterable[Piece]") -> None:
+def write_atomic(path: str, pieces: "bytes | Iterable[Piece]", *, follow: bool = False) -> None:
     """Replaces the content of `path`, or makes the file.
 
-    A symbolic link stays one, and the file keeps its mode. When this raises `WriteError`, or the process dies anywhere
-    in here, the old content is still there.
+    A symbolic link is replaced, what it leads to stays as it is; with `follow`, for files of the user's own, the link
+    stays and what it leads to is written. The file keeps its mode. When this raises `WriteError`, or the process dies
+    anywhere in here, the old content is still there.
     """
-    path = os.path.realpath(path) if os.path.islink(path) else path
+    if follow and os.path.islink(path):
+        path = os.path.realpath(path)
     folder, name = os.path.split(path)
     temp = os.path.join(folder, temp_name(name))
     kept = False
@@ -123,9 +130,10 @@ def write_atomic(path: str, pieces: "bytes | Iterable[Piece]") -> None:
 
 def _mode(path: str) -> int | None:
     try:
-        return stat.S_IMODE(os.stat(path).st_mode)
+        mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return None
+    return None if stat.S_ISLNK(mode) else stat.S_IMODE(mode)
 
 
 def sync(fd: int) -> None:

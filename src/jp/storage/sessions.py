@@ -106,7 +106,7 @@ class Sessions:
             text = json.dumps(found, indent=2)
         except RecursionError:  # something foreign in it could be read and can't be written
             text = json.dumps({key: found[key] for key in ("source", "id")} | {"history": _bare(found)}, indent=2)
-        files.write_atomic(self.path, text.encode() + b"\n")
+        files.write_atomic(self.path, text.encode() + b"\n", follow=True)
 
     def actives(self) -> set[str]:
         """The active conversation of every session of the workspace."""

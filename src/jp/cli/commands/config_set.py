@@ -40,7 +40,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         notes += _trust(Edit(path, before, after, args.key, typed(args.key, args.value)), ctx)
     files.make_directory(folder)
     after = after if after.endswith("\n") else after + "\n"
-    files.write_atomic(path, after.encode())
+    files.write_atomic(path, after.encode(), follow=True)
     for note in notes:
         ctx.printer.note(note)
     return 0
@@ -59,6 +59,6 @@ def _trust(edit: "Edit", ctx: "Context") -> list[str]:
         waiting = [*own, *waiting]
     elif own:
         files.make_directory(os.path.dirname(store.path), 0o700)
-        files.write_atomic(store.path, store.with_trusted(root, own).encode())
+        files.write_atomic(store.path, store.with_trusted(root, own).encode(), follow=True)
         notes.append("what you have set is trusted in this workspace, on this machine; for others it waits for trust")
     return notes + [waits_for_trust(each) for each in waiting]

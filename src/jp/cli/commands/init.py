@@ -35,7 +35,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     there = os.path.exists(os.path.join(root, ".jp"))
     workspace = Workspace.init(root, ctx.environ)
     if settings is not None:
-        files.write_atomic(config_path, settings)
+        files.write_atomic(config_path, settings, follow=True)
     _say(ctx, workspace, model, there)
     return 0
 
