@@ -205,3 +205,28 @@ def test_a_real_workspace_is_continued_with_nothing_else_changed(
     for conversation_id in ("17648402467", "17662304290", "17800836875", "17727523543"):
         assert jp("c", "print", conversation_id, cwd=root).status == "exited 0"
         assert jp("c", "show", conversation_id, cwd=root).status == "exited 0"
+
+
+@pytest.mark.parametrize("name", ["metadata.json", "events.json", "base_config.json"])
+@pytest.mark.parametrize("content", ['{"title": "mine"}', "[]", "export PATH=important\n"])
+def test_a_link_in_a_cloned_conversation_leads_nowhere(
+    ask: Ask, workspace: Path, tmp_path: Path, monkeypatch, name, content
+):
+    """What it leads to is a file of the user's: neither shown, sent nor written."""
+    ask("q", "-n", "hi")
+    (folder,) = (workspace / ".jp" / "conversations").iterdir()
+    victim = tmp_path / "victim"
+    victim.write_text(content)
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(victim)
+    elsewhere = tmp_path / "another-home"  # the user who has cloned it has no copy
+    for variable, place in {"HOME": ".", "XDG_DATA_HOME": "data", "XDG_STATE_HOME": "state"}.items():
+        monkeypatch.setenv(variable, str(elsewhere / place))
+    elsewhere.mkdir()
+    listed = ask("c", "ls", "-F", "json")
+    assert '"mine"' not in listed.stdout
+    for command in (["q", "--id", folder.name.split("-")[0], "again"], ["c", "show"], ["c", "print"]):
+        done = ask(*command)
+        assert "Traceback" not in done.stderr
+        assert "internal error" not in done.stderr
+    assert victim.read_text() == content

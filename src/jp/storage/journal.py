@@ -166,7 +166,9 @@ class TurnWriter:
             "started": format_timestamp(self._clock()),
         }
         self._pending = line(fields) + self._pending
-        self._fd = os.open(self._path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | files.BINARY, 0o600)
+        self._fd = os.open(
+            self._path(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | files.BINARY | files.NOFOLLOW, 0o600
+        )
         self._length = 0
 
     def _append(self, data: bytes) -> None:

@@ -4,12 +4,13 @@ Per conversation this makes two `stat` (which copy is newer) and one read; event
 100 MB costs what any other does.
 """
 
+import errno
 import json
 import os
 
 from jp.conversation.timestamps import parse_timestamp
 from jp.storage.errors import UnreadableFileError
-from jp.storage.files import NONBLOCK
+from jp.storage.files import NOFOLLOW, NONBLOCK
 from jp.storage.layout import Roots, find, scan
 from jp.storage.metadata import FILE, Metadata
 
@@ -142,7 +143,7 @@ def _newest(first: str, second: str | None, problems: list[Problem]) -> "dict[st
 
 
 def _read(path: str) -> "dict[str, object]":
-    fd = os.open(path, os.O_RDONLY | NONBLOCK)
+    fd = os.open(path, os.O_RDONLY | NONBLOCK | NOFOLLOW)
     try:
         data = os.read(fd, _READ)
         if len(data) == _READ:
@@ -161,4 +162,6 @@ def _has_events(folder: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else f"not JSON as it should be: {error}"
+    if isinstance(error, OSError):
+        return "a symbolic link, not a regular file" if error.errno == errno.ELOOP else error.strerror or str(error)
+    return f"not JSON as it should be: {error}"

@@ -148,10 +148,10 @@ def try_acquire(path: str, holder: Holder) -> Lock | None:
 
 def _open(path: str) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        return os.open(path, os.O_RDWR | os.O_CREAT | files.NOFOLLOW, 0o600)
     except PermissionError:
         # A lock that exists can be taken even where nothing can be written.
-        return os.open(path, os.O_RDONLY)
+        return os.open(path, os.O_RDONLY | files.NOFOLLOW)
 
 
 def _still_named(path: str, fd: int) -> bool:
