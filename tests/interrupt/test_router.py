@@ -365,7 +365,7 @@ def run(code: str) -> "subprocess.CompletedProcess[str]":
 
 
 TWICE = """
-import os, signal
+import os, signal, time
 from jp.interrupt.router import Router
 router = Router()
 router.arm()
@@ -378,7 +378,7 @@ def announce(text):
     os.write(2, text.encode() + b"\\n")
 router.announce = announce
 router.press()
-print("alive", flush=True)
+time.sleep(20)
 """
 
 

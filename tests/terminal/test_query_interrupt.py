@@ -290,12 +290,14 @@ def _opens(fifo: Path, writer: list[int]) -> bool:
 
 
 @pytest.fixture
-def stuck(workspace: Path) -> Iterator[Process]:
-    """A query whose start hangs in a config file that is a FIFO."""
-    os.mkfifo(workspace / ".jp.toml")
+def stuck(workspace: Path, hermetic: Path) -> Iterator[Process]:
+    """A query whose start hangs in a config file of the user's that is a FIFO."""
+    fifo = hermetic / ".config" / "jp" / "config.toml"
+    fifo.parent.mkdir(parents=True)
+    os.mkfifo(fifo)
     with Process([*program(), "q", "hi"], cwd=workspace) as process:
         writer: list[int] = []
-        process.until(lambda _: _opens(workspace / ".jp.toml", writer))
+        process.until(lambda _: _opens(fifo, writer))
         yield process
         os.close(writer[0])
     assert not (workspace / ".jp" / "conversations").exists()

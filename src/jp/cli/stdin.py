@@ -7,7 +7,6 @@ there to decide, the run goes on without after three.
 
 import os
 import stat
-import sys
 
 from jp.errors import JpError
 from jp.interrupt.checkpoint import checkpoint
@@ -58,19 +57,9 @@ def read_piped(ctx: "Context", *, wanted: bool, fd: int = 0) -> str:
 
     `wanted`: there is no other text, so it is waited for without a limit. Raises what `read` does.
     """
-    if not is_piped(fd) or not _open_for_reading(fd):
+    if not is_piped(fd):
         return ""
     return text_of(read(ctx, fd, "stdin", patient=wanted or bool(ctx.promptability)))
-
-
-def _open_for_reading(fd: int) -> bool:
-    """Whether there is anything to read by its mode: `nohup` gives a terminal's command a stdin that is write-only."""
-    mode = os.O_RDWR
-    if sys.platform != "win32":
-        import fcntl
-
-        mode = fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE
-    return mode != os.O_WRONLY
 
 
 def text_of(data: bytes) -> str:

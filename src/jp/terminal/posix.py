@@ -117,6 +117,13 @@ def identity(fd: int) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def readable(fd: int) -> bool:
+    """Whether an open descriptor is for reading: `nohup` gives a command a stdin that is write-only."""
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE != os.O_WRONLY
+
+
 def writable(fd: int) -> bool:
     """Whether a small write would be taken right now (a broken pipe counts: the write will say so)."""
     try:

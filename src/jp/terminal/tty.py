@@ -17,8 +17,8 @@ size = system.size
 
 
 def is_piped(fd: int = 0) -> bool:
-    """Whether a descriptor is open and leads to something else than a terminal: whether text is piped in."""
-    return system.identity(fd) is not None and not system.is_terminal(fd)
+    """Whether a descriptor is open for reading and leads to no terminal: whether text is piped in."""
+    return system.identity(fd) is not None and not system.is_terminal(fd) and system.readable(fd)
 
 
 class Tty:

@@ -93,6 +93,11 @@ def identity(fd: int) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino) if found.st_ino else (-1, fd)
 
 
+def readable(fd: int) -> bool:  # noqa: ARG001 (no way to ask)
+    """Not to be known here."""
+    return True
+
+
 def writable(fd: int) -> bool:  # noqa: ARG001 (no way to ask)
     """Not to be known here."""
     return True
