@@ -41,12 +41,6 @@ class UsageError(JpError):
     status = USAGE
 
 
-class InternalError(JpError):
-    """A fault of JP itself."""
-
-    code = "internal"
-
-
 def nearest(word: str, known: "Sequence[str]") -> str | None:
     """The one of `known` that `word` was most likely meant to be, or None."""
     from difflib import get_close_matches

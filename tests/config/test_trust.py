@@ -11,7 +11,7 @@ from jp.config.edit import set_value
 from jp.config.errors import ModelIdError
 from jp.config.guarded import is_command, is_loopback
 from jp.config.load import Config, Paths, conversation_layers, load
-from jp.config.trust import TrustStore, Withheld, attachment_waits, fingerprint, waits_for_trust
+from jp.config.trust import TrustStore, Withheld, attachment_waits, waits_for_trust
 from tests.config.conftest import Write
 
 HOSTILE = """
@@ -195,13 +195,6 @@ def test_the_store_keeps_other_workspaces(tmp_path: Path) -> None:
     path.write_text('{"version": 1, "workspaces": {"/other": ["x"]}}')
     text = TrustStore(str(path)).with_trusted(str(tmp_path), [])
     assert json.loads(text)["workspaces"] == {"/other": ["x"], str(tmp_path.resolve()): []}
-
-
-def test_the_fingerprint_is_of_the_set(paths: Paths, write: Write) -> None:
-    write("ws/.jp/config.toml", HOSTILE)
-    one = load(paths, {}).withheld
-    assert fingerprint(one) == fingerprint(list(reversed(one)))
-    assert fingerprint(one) != fingerprint(one[1:])
 
 
 @pytest.mark.parametrize(

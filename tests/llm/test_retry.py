@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jp.errors import InternalError, JpError
+from jp.errors import JpError
 from jp.llm import errors as e
 from jp.llm.retry import Fatal, Policy, Retry, backoff, decide, retry_after, transient
 from jp.llm.status import error_for_status, error_in_stream
@@ -44,7 +44,7 @@ def test_these_statuses_are_not(code: int) -> None:
         (e.Redirected("x", status_code=302), False),
         (e.MissingKeyError("x"), False),
         (e.Stopped("x"), False),
-        (InternalError("x"), False),
+        (JpError("x"), False),
         (error_in_stream({"code": 429, "message": "x"}, address="a"), True),
         (error_in_stream({"code": 400, "message": "x"}, address="a"), False),
         (error_in_stream({"type": "overloaded_error"}, address="a"), True),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jp.terminal.osc import hyperlink, percent, window_title
-from jp.terminal.width import display_width, head, pad, truncate
+from jp.terminal.width import display_width, head, truncate
 from tests.terminal_unit.emulated import Watched, title
 from tests.terminal_unit.properties import patient
 
@@ -37,12 +37,6 @@ def test_a_wide_character_is_never_cut_in_two() -> None:
     assert truncate("漢字漢字", 4) == "漢…"
     assert truncate("漢字", 4) == "漢字"
     assert truncate("abc", 0) == ""
-
-
-def test_padding_counts_columns() -> None:
-    assert pad("漢", 4) == "漢  "
-    assert pad("1", 3, right=True) == "  1"
-    assert pad("long", 2) == "long"
 
 
 def test_ascii_loads_no_table() -> None:

@@ -35,13 +35,6 @@ def digest(key: str, value: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def fingerprint(withheld: "list[Withheld] | tuple[Withheld, ...]") -> str:
-    """One hash for a set of values."""
-    import hashlib
-
-    return hashlib.sha256("\n".join(sorted({each.digest for each in withheld})).encode()).hexdigest()
-
-
 LONGEST_WORD = 300
 PLAIN = r"[A-Za-z0-9/~][!-~]*"
 

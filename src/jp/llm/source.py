@@ -136,7 +136,7 @@ class Source:
             error = self._read()
         except JpError as raised:
             error = raised
-        except Exception as raised:
+        except Exception as raised:  # a turn that waits for this thread must hear of its end, whatever ended it
             error = LlmError(f"reading the answer failed inside JP: {type(raised).__name__}: {raised}")
             error.__cause__ = raised
         finally:

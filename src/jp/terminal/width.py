@@ -40,11 +40,5 @@ def head(text: str, width: int) -> str:
     return text[:end].rstrip("\u200d") if end < len(text) else text
 
 
-def pad(text: str, width: int, *, right: bool = False) -> str:
-    """`text` filled with spaces to `width` columns."""
-    fill = " " * max(0, width - display_width(text))
-    return fill + text if right else text + fill
-
-
 def _control(character: str) -> bool:
     return character < " " or "\x7f" <= character < "\xa0"

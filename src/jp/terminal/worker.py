@@ -329,7 +329,7 @@ class Worker:
             device.kill()
         try:
             self._take_inbox()
-        except Exception as error:
+        except Exception as error:  # whoever waits at a gate must be let go all the same
             self.fault = error
         self._settle(self._clock())
 
