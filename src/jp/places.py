@@ -34,6 +34,16 @@ def cache_home(environ: "Mapping[str, str]") -> str | None:
     return _place(environ, "XDG_CACHE_HOME", ".cache")
 
 
+def temporary_directory() -> str | None:
+    """The directory for temporary files; None where none can be written to (all disks are full)."""
+    import tempfile
+
+    try:
+        return tempfile.gettempdir()
+    except OSError:
+        return None
+
+
 def _place(environ: "Mapping[str, str]", variable: str, *default: str) -> str | None:
     base = environ.get(variable, "")
     if not os.path.isabs(base):

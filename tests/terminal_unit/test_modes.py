@@ -68,7 +68,7 @@ def test_lends_nest() -> None:
     body = """
 with Lend(fd) as menu:
     menus = termios.tcgetattr(fd)
-    with Lend(fd, cbreak=False):
+    with Lend(fd, None):
         assert termios.tcgetattr(fd) == menus
         other = termios.tcgetattr(fd); other[3] |= termios.ECHO; other[0] &= ~termios.ICRNL
         termios.tcsetattr(fd, termios.TCSANOW, other)   # an editor that leaves its modes behind

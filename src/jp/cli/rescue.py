@@ -1,7 +1,8 @@
 """Keeping what could not be stored: a file wherever there is room, for a person to bring back."""
 
 import os
-import tempfile
+
+from jp.places import temporary_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def rescue(conversation: "Conversation", environ: "Mapping[str, str]") -> str | 
     stream = conversation.stream
     events = [bytes(stream.raw(i)) for i in range(stream.stored, len(stream))]
     document = b"[" + b",\n".join(events) + b"]\n"
-    for folder in (tempfile.gettempdir(), conversation.store.workspace.root, environ.get("HOME")):
+    for folder in (temporary_directory(), conversation.store.workspace.root, environ.get("HOME")):
         if not folder:
             continue
         path = os.path.join(folder, f"jp-c{conversation.id}-unstored-{os.getpid()}.json")

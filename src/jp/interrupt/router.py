@@ -28,6 +28,9 @@ GRACEFUL = "gracefully shutting down…"
 TERMINATING = "terminating program…"
 _FIRST_WORDS_SECS = 0.1  # for the thread that is just saying that the shutdown has begun
 _LAST_WORDS_SECS = 0.3
+_STOPS_AGAIN = 1000  # a bound, no limit that anybody meets
+_NO_STOP_SECS = 0.001
+_LATE_SECS = 0.05  # the SIGCONT that ends a stop may be read behind it
 
 
 _router: "Router | None" = None
@@ -118,6 +121,9 @@ class Router:
         self._resize: dict[int, Callable[[], object]] = {}
         self._before_stop: dict[int, Callable[[], object]] = {}
         self._continue: dict[int, Callable[[], object]] = {}
+        self._stay: dict[int, Callable[[], bool]] = {}
+        self._ends: dict[int, Callable[[], object]] = {}
+        self._back = -1.0  # when a stop of ours was over
         self._watchdog = Watchdog(clock, self._expired, self._tick)
         self._signals = signals.Signals(
             self._queue, self._run, {signals.TSTP: self._stop, signals.ALRM: self._watchdog.alarm}
@@ -175,6 +181,10 @@ class Router:
         """A Ctrl-C that came as a byte or as the keyboard protocol's sequence. Any thread."""
         self.post(ladder.Press())
 
+    def quit(self) -> None:
+        """A Ctrl-\\ that came as the keyboard protocol's sequence: SIGQUIT's meaning. Any thread."""
+        self.post(ladder.Quit())
+
     def shutdown(self, cause: Cause) -> None:
         """Begin a graceful shutdown: a menu's quit, a lost terminal, the reader of stdout gone. Any thread."""
         self.post(ladder.Begin(cause))
@@ -226,6 +236,32 @@ class Router:
     def on_continue(self, fn: "Callable[[], object]") -> "Callable[[], None]":
         """Have `fn` called when the job goes on after a stop, first registered first."""
         return self._listen(self._continue, fn)
+
+    def on_ending(self, fn: "Callable[[], object]") -> "Callable[[], None]":
+        """Have `fn` called when a shutdown begins, before a word of it is said: who draws on the terminal clears it."""
+        return self._listen(self._ends, fn)
+
+    def settle(self) -> None:
+        """Wait until the presses that have been made are known here, for half a second at most. Not on the main thread.
+
+        For who has just had the terminal to himself: what was pressed then is not the next one's.
+        """
+        self._signals.settle()
+
+    def stay_stopped_while(self, fn: "Callable[[], bool]") -> "Callable[[], None]":
+        """Have the job stopped again when it goes on while `fn()` holds (a prompt is up in the background)."""
+        return self._listen(self._stay, fn)
+
+    def suspend(self) -> None:
+        """Stop the job as the Ctrl-Z key does, for one that came as the keyboard protocol's sequence. Any thread."""
+        self._signals.suspend()
+
+    def _stays_stopped(self) -> bool:
+        try:
+            return any(fn() for fn in list(self._stay.values()))
+        except Exception as error:
+            end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
+            return False
 
     def _listen(self, listeners: "dict[int, Any]", fn: "Any") -> "Callable[[], None]":
         key = self._next()
@@ -290,6 +326,7 @@ class Router:
         # The bound first, for a hook may hang; the message before the token, or the end could overtake it.
         end.cause = cause
         self._watchdog.start(self.shutdown_timeout_secs)
+        self._call(self._ends)
         if text:
             self._speaking = _thread.get_ident()
             self._say(text)
@@ -371,7 +408,7 @@ class Router:
             self._events.append(ladder.Quit())
         elif number == signals.WINCH:
             self._calls.append(self._resize)
-        elif number == signals.CONT and not self._watchdog.standing:
+        elif number == signals.CONT and not self._watchdog.standing and self._clock() - self._back > _LATE_SECS:
             self._calls.append(self._continue)
 
     def _stop(self) -> None:
@@ -382,7 +419,15 @@ class Router:
         # What was put on the terminal last is taken off first; going on is in the order of registration.
         self._call(dict(reversed(self._before_stop.items())))
         self._signals.stop_here()
-        stood = self._clock() - began
+        for _ in range(_STOPS_AGAIN):
+            if not self._stays_stopped():
+                break
+            back = self._clock()
+            self._signals.stop_here()
+            if self._clock() - back < _NO_STOP_SECS:
+                break  # an orphaned job can't be stopped: nobody would wake it
+        self._back = self._clock()
+        stood = self._back - began
         self._watchdog.moved(stood)
         self.post(ladder.Stood(stood))
         self._watchdog.standing = False

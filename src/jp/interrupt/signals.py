@@ -18,7 +18,8 @@ order. Who finds the other one draining leaves it to it. Before the handler goes
 lets the other threads finish what they have taken (50 ms at most).
 
 Stopping (SIGTSTP) is the exception: only the main thread can change a disposition and take it back, so a stop waits
-until the main thread looks at signals. Not verified on macOS: that the kernel prefers the main thread for it.
+until the main thread looks at signals. The kernel may give it to another thread, when the main one has a signal to see
+already; then main sleeps on with the stop on its list. So whoever reads such a byte wakes the main thread.
 """
 
 import _thread
@@ -50,6 +51,7 @@ OWNED = tuple(n for n in (INT, TERM, HUP, QUIT, TSTP, CONT, WINCH, ALRM, BREAK) 
 # Ignored from the start by `nohup`, by `&` in a script, by a parent without job control: stays so.
 _KEPT_IGNORED = (INT, HUP, TSTP)
 _OTHERS_SECS = 0.05
+_SETTLE_SECS = 0.5
 _DEADLY = tuple(cause.signal for cause in end.DEADLY)
 
 
@@ -73,12 +75,24 @@ class Busy:
         else:
             self._depths.pop(me, None)
 
+    def __bool__(self) -> bool:
+        return bool(self._depths)
+
     def let_others_finish(self, seconds: float) -> None:
         """Give the interpreter to the other threads at work until they are done, for so long at most."""
         me = _thread.get_ident()
         limit = time.monotonic() + seconds
         while any(other != me for other in list(self._depths)) and time.monotonic() < limit:
             time.sleep(0.0005)
+
+
+def alone() -> None:
+    """For a thread that reads a terminal: no signal is delivered to it, and a read from the background fails (EIO).
+
+    SIGTTOU stays as it is: with it blocked, a thread in the background could change the modes under the shell.
+    """
+    if sys.platform != "win32":
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, _signal.valid_signals() - {_signal.SIGTTOU})
 
 
 class Signals:
@@ -102,6 +116,7 @@ class Signals:
         self._turn = _thread.allocate_lock()
         self._reader = self._writer = -1
         self._main = 0
+        self._owed = False  # a signal was read that only the main thread can act on
         self._installed: tuple[int, ...] = ()
 
     def arm(self) -> None:
@@ -153,6 +168,23 @@ class Signals:
             _signal.pthread_kill(_thread.get_ident(), TSTP)
             _signal.signal(TSTP, self._handle)
 
+    def settle(self) -> None:
+        """Wait until no press is on its way: in the kernel, in the pipe, or just being acted on."""
+        if sys.platform != "win32" and self._reader >= 0:
+            from select import select
+
+            limit = time.monotonic() + _SETTLE_SECS
+            while time.monotonic() < limit:
+                waiting = select([self._reader], [], [], 0)[0] or self.busy
+                if not waiting and INT not in _signal.sigpending():  # as a thread that blocks it is told
+                    break
+                time.sleep(0.001)
+
+    def suspend(self) -> None:
+        """Send SIGTSTP to our process group, as the terminal does."""
+        if sys.platform != "win32":
+            os.kill(0, TSTP)
+
     def _handle(self, number: int, _frame: "FrameType | None") -> None:
         """Runs on the main thread, between any two of its bytecodes: must not raise, block or take a lock."""
         try:
@@ -177,6 +209,7 @@ class Signals:
         try:
             while True:
                 for number in os.read(self._reader, 512):
+                    self._owed = self._owed or number in self._on_main
                     self._queue(number)
         except (BlockingIOError, InterruptedError):
             return True
@@ -190,10 +223,18 @@ class Signals:
                 with self.busy:
                     alone = self._drain()
                     self._run()
+                if self._owed:
+                    self._owed = False
+                    self._wake_main()
                 if not alone:
                     time.sleep(0.0005)  # the other one is at it; looked at again, in case it has just finished
             except Exception as error:  # without this thread no signal is ever heard again
                 end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
+
+    def _wake_main(self) -> None:
+        """Make the main thread look at its signals, by one that means nothing: the size of the window is asked anew."""
+        if sys.platform != "win32":
+            _signal.pthread_kill(self._main, WINCH)
 
     def _consume_blocking(self) -> None:
         while True:

@@ -79,18 +79,22 @@ class _Change:
 
 
 class Lend(_Change):
-    """The modes of a terminal, borrowed for a prompt (`cbreak`) or for another program (as they are).
+    """The modes of a terminal, borrowed for a prompt.
 
-    A context manager. Lends nest: the inner one puts back what the outer one had set.
+    `change` makes of the modes found those that are wanted: `keys`, `lines`, `hidden`, or None for as they are. A
+    context manager. Lends nest: the inner one puts back what the outer one had set.
     """
 
-    __slots__ = ("_cbreak", "_escapes", "_found")
+    __slots__ = ("_change", "_escapes", "_found", "_given")
 
-    def __init__(self, fd: int, *, cbreak: bool = True, router: "Stops | None" = None) -> None:
+    def __init__(
+        self, fd: int, change: "Callable[[Modes], Modes] | None" = system.cbreak, router: "Stops | None" = None
+    ) -> None:
         super().__init__(fd, router)
-        self._cbreak = cbreak
+        self._change = change
         self._escapes = b""
         self._found: Modes | None = None
+        self._given = False
 
     @property
     def found(self) -> "Modes | None":
@@ -103,22 +107,30 @@ class Lend(_Change):
         if self._found is not None:
             self._register(self._put_back, escapes)
 
+    def use(self, change: "Callable[[Modes], Modes] | None") -> None:
+        """Want other modes from here on; of the same found ones."""
+        self._change = change
+        self._set()
+
     def resume(self) -> None:
-        """Save the modes found and set ours; in the background nothing happens."""
-        if self._found is not None or not system.foreground(self.fd):
+        """Save the modes found and set ours; in the background nothing happens.
+
+        Borrowed already, ours are set once more: whoever stopped us with SIGSTOP has put others there.
+        """
+        if self._given or not system.foreground(self.fd):
             return
-        found = system.read_modes(self.fd)
-        if found is None:
-            return
-        self._found = found
-        _lent[self.fd] = _lent.get(self.fd, 0) + 1
-        self._register(self._put_back, self._escapes)
-        if self._cbreak:
-            system.write_modes(self.fd, system.cbreak(found))
+        if self._found is None:
+            found = system.read_modes(self.fd)
+            if found is None:
+                return
+            self._found = found
+            _lent[self.fd] = _lent.get(self.fd, 0) + 1
+            self._register(self._put_back, self._escapes)
+        self._set()
 
     def suspend(self) -> None:
         """Put back what was found."""
-        if self._found is None:
+        if self._found is None or self._given:
             return
         if system.foreground(self.fd):
             self._put_back()
@@ -126,9 +138,43 @@ class Lend(_Change):
         _lent[self.fd] -= 1
         self._unregister()
 
+    def give(self) -> None:
+        """Let another program (an editor) have the terminal in the modes found; stops of the job are its affair."""
+        self._put_back()
+        self._given = True
+
+    def retake(self) -> None:
+        """Take it back, whatever modes that program has left; those found before it are still the ones to put back."""
+        self._given = False
+        if system.foreground(self.fd):
+            self._put_back()
+            self._set()
+
+    def end(self) -> None:
+        """Put the found modes back; a second call does nothing."""
+        self._given = False
+        super().end()
+
+    def _set(self) -> None:
+        if self._found is not None and self._change is not None:
+            system.write_modes(self.fd, self._change(self._found))
+
     def _put_back(self) -> None:
         if self._found is not None:
             system.write_modes(self.fd, self._found)
+
+
+keys = system.cbreak
+
+
+def lines(modes: "Modes") -> "Modes":
+    """Whole lines, shown as they are typed."""
+    return system.whole_lines(modes, True)
+
+
+def hidden(modes: "Modes") -> "Modes":
+    """Whole lines that are not shown."""
+    return system.whole_lines(modes, False)
 
 
 class Streaming(_Change):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Modes = list[Any]
 
 TERMINAL = "/dev/tty"
+SHELL: str | None = "/bin/sh"  # what reads a command text, with "$@" for its arguments
 TERM_EXPECTED = True
 PIPE_CHUNK = min(4096, select.PIPE_BUF)  # POSIX: a pipe that polls as writable takes this much at once
 POLLABLE = True
@@ -157,7 +158,36 @@ def private_writer(fd: int) -> int | None:
 
 def open_device(fd: int) -> int:
     """Open the terminal behind `fd` by its own name, for both directions. Raises OSError."""
-    return os.open(os.ttyname(fd), os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    return os.open(_device_name(fd), os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+
+
+def _device_name(fd: int) -> str:
+    """The terminal's own name: that of a descriptor opened as `/dev/tty` is just that, whatever the terminal."""
+    name = os.ttyname(fd)
+    if name != TERMINAL:
+        return name
+    for other in (0, 1, 2):
+        if os.isatty(other) and controls(other) and (name := os.ttyname(other)) != TERMINAL:
+            return name
+    device = _controlling_device()
+    for name in (f"/dev/pts/{_pts_number(device)}", f"/dev/tty{os.minor(device)}", f"/dev/ttyS{os.minor(device) - 64}"):
+        try:
+            if os.stat(name).st_rdev == device:
+                return name
+        except OSError:
+            continue
+    raise OSError(errno.ENXIO, "the terminal has no name", TERMINAL)
+
+
+def _controlling_device() -> int:
+    """The device number of the controlling terminal, as Linux tells it. Raises OSError elsewhere."""
+    with open("/proc/self/stat", "rb") as file:
+        number = int(file.read().rpartition(b")")[2].split()[4])
+    return os.makedev((number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00))
+
+
+def _pts_number(device: int) -> int:
+    return (os.major(device) - 136) * 256 + os.minor(device)
 
 
 class Waiter:
@@ -257,6 +287,29 @@ def held_by_another(fd: int) -> bool:
     return False
 
 
+def lock_now(fd: int) -> bool:
+    """Take the lock on the file that `fd` was opened for; False while another open of it has the lock."""
+    import fcntl
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # a file system that has no locks: nobody else can have it either
+    return True
+
+
+def unlock(fd: int) -> None:
+    """Give the lock back."""
+    import fcntl
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+    except OSError:
+        pass
+
+
 def read_modes(fd: int) -> "Modes | None":
     """The terminal's modes; None when it is gone."""
     import termios
@@ -286,13 +339,25 @@ def is_canonical(modes: "Modes") -> bool:
 
 
 def cbreak(modes: "Modes") -> "Modes":
-    """Key by key, no echo; the keys for signals stay and throw no input away."""
+    """Key by key, every key as it is, no echo; the keys for signals stay and throw no input away."""
     import termios
 
     wanted = list(modes)
+    wanted[0] = modes[0] & ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.ISTRIP | termios.IXON)
     wanted[3] = (modes[3] & ~(termios.ICANON | termios.ECHO | termios.IEXTEN)) | termios.ISIG | termios.NOFLSH
     wanted[6] = list(modes[6])
     wanted[6][termios.VMIN], wanted[6][termios.VTIME] = 1, 0
+    return wanted
+
+
+def whole_lines(modes: "Modes", echo: bool) -> "Modes":
+    """Line by line, as the terminal edits them itself; the keys for signals throw no input away."""
+    import termios
+
+    wanted = list(modes)
+    wanted[3] = (modes[3] | termios.ICANON | termios.ISIG | termios.NOFLSH) & ~termios.ECHO
+    if echo:
+        wanted[3] |= termios.ECHO
     return wanted
 
 

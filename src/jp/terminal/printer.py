@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from jp.terminal.channels import Channels
+    from jp.terminal.device import Device
     from jp.terminal.status import StatusHandle
     from jp.terminal.tty import Tty
 
@@ -162,9 +163,16 @@ class Printer:
         text = record.decode("utf-8", "replace") if isinstance(record, bytes) else record
         self._write(Target.OUT, text if text.endswith("\n") else text + "\n")
 
-    def note(self, text: str) -> None:
-        """Chrome: a line on stderr, `{"message": …}` under json; silenced by quiet."""
-        if not self.quiet:
+    def note(self, text: str, *, now: bool = False) -> None:
+        """Chrome: a line on stderr, `{"message": …}` under json; silenced by quiet.
+
+        `now`: also while the terminal is lent, between two prompts of a dialogue.
+        """
+        if self.quiet:
+            return
+        if now:
+            self._post(self._worker.write_now, Target.ERR, self._message(text))
+        else:
             self._line(text)
 
     def chrome(self, text: str) -> None:
@@ -198,6 +206,8 @@ class Printer:
                 self._worker.flush(written)
 
         device = self._worker.device(Target.ERR)
+        if device is not None and device.held:
+            self._await_return(device)
         if device is None or not (device.held or device.blocked):
             self._post(print_it)
             if self._inline or written.wait(ANNOUNCE_SECS):
@@ -210,6 +220,12 @@ class Printer:
                 self._write(Target.ERR, line, fresh=True)  # a stopped terminal shows it when it goes on
         except OSError:
             pass  # nobody is there to see it
+
+    def _await_return(self, device: "Device") -> None:
+        """Who has the terminal is just being told to give it back: a moment for that, or the line lands in a prompt."""
+        until = time.monotonic() + ANNOUNCE_SECS
+        while device.held and time.monotonic() < until and not self._inline:
+            time.sleep(0.001)
 
     # -- the status line --------------------------------------------------------------------------------------------
 

@@ -59,6 +59,16 @@ class Tty:
                 return None
         return self._lock_fd
 
+    def take_turn(self) -> bool:
+        """Take the terminal's lock for a question; False while another process has it."""
+        fd = self.lock_fd()
+        return fd is None or system.lock_now(fd)
+
+    def give_turn(self) -> None:
+        """Give the lock back."""
+        if self._lock_fd is not None:
+            system.unlock(self._lock_fd)
+
     def asked_on(self) -> bool:
         """Whether a question is up on this terminal: somebody, perhaps another process, holds its lock.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Modes = list[Any]
 
 TERMINAL = "CONIN$/CONOUT$"
+SHELL: str | None = None
 TERM_EXPECTED = False
 POLLABLE = False
 PIPE_CHUNK = 4096
@@ -144,6 +145,15 @@ def held_by_another(fd: int) -> bool:  # noqa: ARG001 (consoles are not locked)
     return False
 
 
+def lock_now(fd: int) -> bool:  # noqa: ARG001 (consoles are not locked)
+    """Nobody else can have it."""
+    return True
+
+
+def unlock(fd: int) -> None:
+    """Nothing to give back."""
+
+
 def read_modes(fd: int) -> "Modes | None":
     """The console's input modes; None when it has none."""
     mode = ctypes.c_ulong()
@@ -170,6 +180,12 @@ def is_canonical(modes: "Modes") -> bool:
 def cbreak(modes: "Modes") -> "Modes":
     """Key by key, no echo; Ctrl-C stays a signal."""
     return [(modes[0] & ~(_LINE_INPUT | _ECHO_INPUT)) | _PROCESSED_INPUT]
+
+
+def whole_lines(modes: "Modes", echo: bool) -> "Modes":
+    """Line by line, as the console edits them itself."""
+    wanted = modes[0] | _LINE_INPUT | _PROCESSED_INPUT
+    return [wanted | _ECHO_INPUT if echo else wanted & ~_ECHO_INPUT]
 
 
 def streaming_bits(modes: "Modes") -> "Modes":

@@ -133,6 +133,16 @@ class Worker:
         lent = target is Target.TTY and (device.held or any(lend[0] is device for lend in self._lends))
         device.push(Entry(target, text, fresh, delay), urgent=bool(lent))
 
+    def write_now(self, target: Target, text: str) -> None:
+        """Queue a line of its own for a target, with the prompt's drawing where that has the terminal."""
+        device = self._by_target.get(target)
+        if device is None:
+            return
+        if device.held:
+            device.push(Entry(target, text), urgent=True)
+        else:
+            self.write(target, text, True, 0.0)
+
     def flush(self, gate: Gate) -> None:
         """Open `gate` when all that was posted before is written."""
         for device in self._devices:
