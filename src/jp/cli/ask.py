@@ -9,13 +9,12 @@ from jp.errors import DONE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from jp.cli.context import Context
     from jp.cli.model import Choice, Connection
     from jp.config.load import Config
-    from jp.config.sections.conversation import Label
     from jp.conversation.attachments import Attachment
     from jp.errors import JpError
     from jp.storage.conversation import Conversation
@@ -34,17 +33,51 @@ class Query:
     def __init__(self, args: "argparse.Namespace", ctx: "Context") -> None:
         self._args = args
         self._ctx = ctx
+        self._changed: dict[str, object] = {}  # settings changed while it was written
+        self._said: set[str] = set()
 
     def run(self) -> int:
         """Ask, show, store; returns the exit status. Raises JpError leaves and Shutdown."""
         from jp.cli.lean import import_msgspec
-        from jp.cli.question import from_words, joined
+        from jp.cli.question import NoQueryError, from_words, joined
         from jp.cli.select import for_query
 
         import_msgspec()
         words = from_words(self._args.text, self._ctx)
         wanted = for_query(self._args, self._ctx)  # where there is no workspace, say so before reading stdin
         text = joined(words, self._piped(words))
+        if self._args.edit or (not text and not self._args.no_edit and self._ctx.promptability):
+            return self._write(wanted, text)
+        if self._args.quote:
+            text = self._quoted(wanted) + text
+        if not text:
+            raise NoQueryError
+        return self._send(wanted, text)
+
+    def _write(self, wanted: str | None, text: str) -> int:
+        """Have the text written, before anything is locked or made; then send it."""
+        from jp.cli.compose import Writing
+
+        ctx = self._ctx
+        conversation = ctx.store.open(wanted) if wanted is not None else None
+        config = self._config(conversation)
+        self._checked(config)
+        seed = (self._quoted(wanted) if self._args.quote else "") + text
+        writing = Writing(ctx, config, conversation, edit=self._args.edit)
+        written = writing.write(seed)
+        if written is None:
+            return DONE
+        self._changed = writing.changed
+        status = self._send(wanted, written)
+        writing.sent()
+        return status
+
+    def _quoted(self, wanted: str | None) -> str:
+        from jp.cli.compose import quoted
+
+        return quoted(self._ctx.store.open(wanted) if wanted is not None else None)
+
+    def _send(self, wanted: str | None, text: str) -> int:
         conversation = self._continued(wanted) if wanted is not None else None
         try:
             config = self._config(conversation)
@@ -74,7 +107,8 @@ class Query:
         layers = []
         if conversation is not None:
             layers = conversation_layers(conversation.base_config, conversation.config_deltas())
-        config = self._ctx.load_config(conversation=layers, flags=query_flags(self._args))
+        flags = {**self._changed, **query_flags(self._args)}
+        config = self._ctx.load_config(conversation=layers, flags=flags)
         self._say(config.notices)
         return config
 
@@ -96,21 +130,29 @@ class Query:
         return choice, found
 
     def _say(self, notices: "list[str]") -> int:
-        """Print notices; returns how many there were."""
+        """Print notices, each once; returns how many there were."""
         for notice in notices:
-            self._ctx.printer.note(notice)
+            if notice not in self._said:
+                self._said.add(notice)
+                self._ctx.printer.note(notice)
         return len(notices)
 
     # --- the conversation
 
-    def _continued(self, wanted: str) -> "Conversation":
-        """The conversation to continue, locked (only read under `--no-persist`)."""
+    def _continued(self, wanted: str) -> "Conversation | None":
+        """The conversation to continue, locked (only read under `--no-persist`); None: begin a new one instead."""
         store = self._ctx.store
         if self._args.no_persist:
             return store.open(wanted, persist=False)
-        from jp.cli.select import lock
+        from jp.cli.select import FORK, NEW, lock, lock_or
 
-        held = lock(wanted, self._ctx)
+        held = lock_or(wanted, self._ctx, (NEW, FORK))
+        if held == NEW:
+            return None
+        if isinstance(held, str):
+            place = store.place(wanted)
+            wanted = store.fork_directory(place.existing[0], local=place.projection is None)
+            held = lock(wanted, self._ctx)
         try:
             return store.open(wanted, held)
         except BaseException:
@@ -118,6 +160,7 @@ class Query:
             raise
 
     def _new(self, config: "Config", text: str) -> "Conversation":
+        from jp.cli.labels import of_new
         from jp.storage.errors import WriteError
         from jp.turn.title import from_heading
 
@@ -130,6 +173,7 @@ class Query:
             expires_at = self._ctx.store.clock() + timedelta(seconds=duration(self._args.tmp or DEFAULT_EXPIRY))
         settings = config.root.conversation
         local = self._args.local or settings.start_local
+        labels = of_new(settings.labels, self._ctx)
         try:
             made = self._ctx.store.create(
                 title=self._args.title or (from_heading(text) if settings.title.from_heading else None),
@@ -143,7 +187,7 @@ class Query:
             if not local:
                 error.hints = (*error.hints, "`--local` keeps the conversation out of the workspace directory")
             raise
-        if labels := _labels(settings.labels):
+        if labels:
             made.set_labels(labels)
         return made
 
@@ -246,12 +290,15 @@ class Query:
 
     def _when_sent(self, config: "Config", conversation: "Conversation", title: "Title | None", *, fresh: bool) -> None:
         """What can wait until the request is on its way, and is no reason to lose its answer."""
+        from jp.cli.known import remember_workspace
+
         if title is not None:
             title.start()
         if not conversation.persisted:
             return
         now = self._ctx.store.clock()
         self._try(lambda: self._remember(config))
+        self._try(lambda: remember_workspace(self._ctx.environ, self._ctx.workspace.root))
         self._try(lambda: self._ctx.store.sessions().activate(conversation.id, now))
         if not fresh:
             self._try(lambda: conversation.set_time("last_activated_at", now))
@@ -323,13 +370,3 @@ class Query:
         finally:
             title.stop()
             self._try(lambda: conversation.set_title(title.value or from_words(text)))
-
-
-def _labels(configured: "Mapping[str, str | Label]") -> "dict[str, list[str]]":
-    """The configured labels of a new conversation; those whose value a command would give are left out."""
-    found = {}
-    for name, label in configured.items():
-        value = label if isinstance(label, str) else label.value
-        if isinstance(value, str) and (isinstance(label, str) or label.apply_on.new):
-            found[name] = [value]
-    return found

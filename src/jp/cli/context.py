@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
 
+    from jp.ask.asker import Asker
     from jp.config.load import Config, Layer
     from jp.interrupt.router import Router
     from jp.storage.store import Store
@@ -33,6 +34,7 @@ class Context:
     """One run of one command. Built by the shell; commands read it, nothing below `cli` sees it."""
 
     __slots__ = (
+        "_asker",
         "_store",
         "_wind_down",
         "_workspace",
@@ -62,6 +64,7 @@ class Context:
         self.promptability = promptability
         self.router = router
         self._wind_down = wind_down
+        self._asker: Asker | None = None
         self._workspace: Workspace | None = None
         self._store: Store | None = None
 
@@ -102,11 +105,42 @@ class Context:
             self._workspace = Workspace.find(self.args.workspace or self.cwd, self.environ)
         return self._workspace
 
+    def _need_workspace(self) -> None:
+        """Where there is none around, the person picks one that was used before; raises NoWorkspaceError."""
+        from jp.storage.errors import NoWorkspaceError
+
+        try:
+            bool(self.workspace)
+        except NoWorkspaceError:
+            from jp.cli.known import known_workspaces
+
+            known = known_workspaces(self.environ) if self.promptability and not self.args.workspace else []
+            if not known:
+                raise
+            from jp.cli.pick import workspace
+            from jp.storage.workspace import Workspace
+
+            chosen = workspace(self, known)
+            if chosen is None:
+                raise
+            self._workspace = Workspace.find(chosen, self.environ)
+
+    @property
+    def asker(self) -> "Asker":
+        """Who asks the person at the terminal."""
+        if self._asker is None:
+            from jp.ask.asker import Asker
+
+            self._asker = Asker(self.printer, self.promptability, self.router)
+        return self._asker
+
     @property
     def store(self) -> "Store":
         """The conversations of the workspace."""
         if self._store is None:
             from jp.storage.store import Store
+
+            self._need_workspace()
 
             self._store = Store(self.workspace, self.environ)
         return self._store
@@ -124,6 +158,8 @@ class Context:
         import_msgspec()
         from jp.config.load import Paths, load
 
+        if workspace:
+            self._need_workspace()
         space = self.workspace if workspace else None
         paths = Paths(
             user_dir=user_config_dir(self.environ),

@@ -58,8 +58,6 @@ def _from_file(path: str, ctx: "Context") -> str:
 
 
 def joined(words: str, piped: str) -> str:
-    """The words, then what was piped; raises NoQueryError when both are empty."""
+    """The words, then what was piped; empty when both are."""
     parts = [part for part in (words, piped.rstrip("\n")) if part.strip()]
-    if not parts:
-        raise NoQueryError
     return "\n\n".join(parts)

@@ -1,5 +1,6 @@
 """Which conversation a command means, and the lock on it."""
 
+from jp.conversation import targets
 from jp.errors import UsageError, nearest
 from jp.interrupt.checkpoint import checkpoint
 from jp.storage.errors import LockedError, NoActiveConversationError, UnknownConversationError
@@ -8,6 +9,7 @@ from jp.storage.sessions import choose
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from jp.cli.context import Context
     from jp.storage.lock import Lock
@@ -22,23 +24,33 @@ def for_query(args: "argparse.Namespace", ctx: "Context") -> str | None:
         for flag, given in (("--new", args.new), ("--tmp", args.tmp is not None), ("--local", args.local)):
             if given:
                 raise UsageError(f"{flag} begins a new conversation, --id continues one", hints=["give one of them"])
-        return ctx.store.resolve(args.id)
+        return _one(args.id, ctx)
     if args.new or args.tmp is not None:
         return None
-    return _active_or_default(ctx)
+    return _active_or_default(ctx, new=True)
 
 
 def named(target: str | None, ctx: "Context") -> str:
     """The id that a command's TARGET means; without one, the session's active conversation or the default one."""
     if target is not None:
-        return ctx.store.resolve(target)
+        return _one(target, ctx)
     found = _active_or_default(ctx)
     if found is None:
         raise NoActiveConversationError
     return found
 
 
-def _active_or_default(ctx: "Context") -> str | None:
+def _one(target: str, ctx: "Context") -> str:
+    """The id that a target means; `?` asks for it."""
+    wanted = targets.parse(target)
+    if wanted.kind is not targets.Kind.PICKER:
+        return ctx.store.resolve(target)
+    from jp.cli.pick import conversation
+
+    return conversation(ctx, within=wanted.within, filter_=wanted.text)
+
+
+def _active_or_default(ctx: "Context", *, new: bool = False) -> str | None:
     """The conversation of this session, else the one that `conversation.default_id` decides; None where none exists."""
     store = ctx.store
     history = [entry.id for entry in store.sessions().history()]
@@ -56,7 +68,12 @@ def _active_or_default(ctx: "Context") -> str | None:
             raise UnknownConversationError(
                 f"is meant by conversation.default_id = {default_id!r}", nearest(default_id, _WORDS)
             )
-        raise NoActiveConversationError
+        if not ctx.promptability:
+            raise NoActiveConversationError
+        from jp.cli.pick import NEW, conversation
+
+        chosen = conversation(ctx, new=new)
+        return None if chosen == NEW else chosen
     return what.id
 
 
@@ -64,11 +81,56 @@ _WORDS = ("ask", "last_activated", "last_created", "previous")
 
 
 def lock(conversation_id: str, ctx: "Context") -> "Lock":
-    """The lock on a conversation, waited for with a status line (`style.lock_wait`); raises LockedError, Shutdown."""
+    """The lock on a conversation, waited for with a status line (`style.lock_wait`), then asked about.
+
+    Raises LockedError, Shutdown.
+    """
+    held = lock_or(conversation_id, ctx, ())
+    assert not isinstance(held, str)
+    return held
+
+
+def lock_or(conversation_id: str, ctx: "Context", instead: "Sequence[str]") -> "Lock | str":
+    """As `lock`; or which of `instead` (`NEW`, `FORK`) the person prefers to going on waiting."""
     try:
         return ctx.store.lock(conversation_id, ctx.command_line)
     except LockedError:
-        return _wait_for_lock(conversation_id, ctx)
+        pass
+    while True:
+        try:
+            return _wait_for_lock(conversation_id, ctx)
+        except LockedError as error:
+            choice = _ask_about(error, ctx, instead)
+            if choice == WAIT:
+                continue
+            if choice in instead:
+                return choice
+            raise
+
+
+NEW, FORK, WAIT = "n", "f", "w"
+_LABELS = {
+    WAIT: "Wait on",
+    NEW: "Start a new conversation",
+    FORK: "Fork it, and go on in the fork",
+    "c": "Cancel",
+}
+
+
+def _ask_about(error: LockedError, ctx: "Context", instead: "Sequence[str]") -> str:
+    """What the person wants where another process has the conversation; `c` where nobody can be asked."""
+    from jp.prompt.outcomes import Submitted
+    from jp.prompt.questions import Choice, Option
+    from jp.terminal.promptability import NotPromptable
+
+    if not ctx.promptability:
+        return "c"
+    options = tuple(Option(key, _LABELS[key]) for key in (WAIT, *instead, "c"))
+    try:
+        outcome = ctx.asker.ask(Choice("Still locked:", options, body=error.message), about="a locked conversation")
+    except NotPromptable:
+        return "c"  # the holder is what there is to be told
+    return outcome.value if isinstance(outcome, Submitted) else "c"
 
 
 def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":

@@ -50,6 +50,11 @@ ROOT = Node(
                 Node("print", "Print a conversation", "jp.cli.commands.conversation_print", aliases=("p",)),
                 Node("use", "Make a conversation the active one of this session", "jp.cli.commands.conversation_use"),
                 Node("path", "Print the directory of a conversation", "jp.cli.commands.conversation_path"),
+                Node(
+                    "edit",
+                    "Edit a conversation's events, metadata or configuration in your editor",
+                    "jp.cli.commands.conversation_edit",
+                ),
                 Node("rm", "Delete conversations", "jp.cli.commands.conversation_rm", aliases=("remove",)),
             ),
         ),

@@ -51,7 +51,7 @@ def on_disk(
     return made
 
 
-def fork(store: Store, source: str) -> str:
+def fork(store: Store, source: str, *, local: bool = False) -> str:
     """A copy of a conversation's directory under a new id, in both places; returns the id. Raises `WriteError`."""
     conversation_id, lock = _claim(store, ids.from_time(store.clock()), "fork")
     with lock:
@@ -59,7 +59,7 @@ def fork(store: Store, source: str) -> str:
         name = f"{conversation_id}-{slug}" if slug else conversation_id
         made: list[str] = []
         try:
-            for root in (store.durable_root(), store.workspace.conversations):
+            for root in (store.durable_root(), *([] if local else [store.workspace.conversations])):
                 made.append(copy_directory(source, root, name))
         except BaseException:
             _take_back(made)

@@ -21,7 +21,7 @@ class NoWorkspaceError(StorageError):
     def __init__(self, cwd: str) -> None:
         super().__init__(
             f"no workspace found in {cwd} or any directory above it",
-            hints=["Run `jp init` in the root of your project to make it one."],
+            hints=["Run `jp init` in the root of your project to make it one, or name one with `--workspace DIR`."],
             metadata={"cwd": cwd},
         )
 

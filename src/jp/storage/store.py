@@ -178,11 +178,14 @@ class Store:
             return creation.in_memory(self, metadata, base_config)
         return creation.on_disk(self, metadata, base_config, local=local, command=command)
 
-    def fork_directory(self, source: str) -> str:
-        """A copy of a conversation's directory under a new id, in both places; returns the id. Raises `WriteError`."""
+    def fork_directory(self, source: str, *, local: bool = False) -> str:
+        """A copy of a conversation's directory under a new id, in both places (a `local` one in the user's alone).
+
+        Returns the id. Raises `WriteError`.
+        """
         from jp.storage import creation
 
-        return creation.fork(self, source)
+        return creation.fork(self, source, local=local)
 
     def remove(self, conversation_id: str) -> None:
         """Removes a conversation from both places.

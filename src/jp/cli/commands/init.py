@@ -30,7 +30,12 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
 
     root = os.path.join(ctx.cwd, args.directory)
     config_path = settings_file(os.path.join(root, ".jp"))
+    if not _meant(root, ctx):
+        ctx.printer.note("nothing was made")
+        return 1
     model = _checked(args.model, ctx) if args.model else None
+    if model is None and ctx.promptability and not os.path.lexists(config_path):
+        model = _asked(ctx)
     settings = _settings(config_path, model)  # before anything is made: it can fail
     there = os.path.exists(os.path.join(root, ".jp"))
     workspace = Workspace.init(root, ctx.environ)
@@ -38,6 +43,46 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         files.write_atomic(config_path, settings, follow=True)
     _say(ctx, workspace, model, there)
     return 0
+
+
+def _meant(root: str, ctx: "Context") -> bool:
+    """Whether a workspace is to be made there: inside another one, or in the home directory, it is asked."""
+    if not ctx.promptability or os.path.exists(os.path.join(root, ".jp")):
+        return True
+    from jp.cli.pick import confirmed
+    from jp.storage.errors import NoWorkspaceError
+    from jp.storage.workspace import Workspace
+
+    there = os.path.realpath(root)
+    if there == os.path.realpath(ctx.environ.get("HOME") or "/"):
+        return confirmed(ctx, "Make your home directory a workspace?")
+    try:
+        around = Workspace.find(there, ctx.environ)
+    except NoWorkspaceError:
+        return True
+    return confirmed(ctx, f"{around.root} is a workspace already. Make another one inside it?")
+
+
+def _asked(ctx: "Context") -> str | None:
+    """The model to ask, as the person says; None decides later."""
+    from jp.errors import JpError
+    from jp.prompt.outcomes import Submitted
+    from jp.prompt.questions import Edit
+
+    question = Edit(
+        "Model to ask:",
+        multiline=False,
+        cancel="interrupts",
+        placeholder="provider/name, such as openai/gpt-5-mini; empty decides later",
+    )
+    while True:
+        outcome = ctx.asker.ask(question, about="which model to ask", hints=["name it with `--model`"])
+        if not isinstance(outcome, Submitted) or not outcome.value.strip():
+            return None
+        try:
+            return _checked(outcome.value.strip(), ctx)
+        except JpError as error:
+            question = question._replace(seed=outcome.value, error=error.message)
 
 
 def _settings(path: str, model: str | None) -> bytes | None:

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 VALUE_BEHIND_EQUALS = {"--tmp": "--tmp-for"}
 
 EPILOG = """\
-The text is the words given, then what is piped in; `@FILE` alone takes it from a file, `@` is the character.
+The text is the words given, then what is piped in; `@FILE` alone takes it from a file, `@` is the character. Without
+any, it is written at the prompt: Enter sends, Alt+Enter makes a new line, Ctrl+X opens your editor.
 
 examples:
   jp query "why does this borrow fail?"
@@ -52,7 +53,13 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
     how.add_argument("-r", "--reasoning", metavar="EFFORT", help="auto, low, medium, high, … or a number of tokens")
     how.add_argument("-R", "--no-reasoning", action="store_true", help="ask for no reasoning")
     how.add_argument("--hide-reasoning", action="store_true", help="don't show reasoning (it is stored all the same)")
-    how.add_argument("-E", "--no-edit", action="store_true", help="never open an editor for the question")
+    write = parser.add_argument_group("where it is written")
+    edit = write.add_mutually_exclusive_group()
+    edit.add_argument("-e", "--edit", action="store_true", help="begin in the external editor, also with a text given")
+    edit.add_argument(
+        "-E", "--no-edit", action="store_true", help="write nothing: only what is given or piped in is sent"
+    )
+    write.add_argument("--quote", action="store_true", help="begin with the last answer, quoted")
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:

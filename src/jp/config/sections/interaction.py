@@ -51,10 +51,10 @@ class Query(msgspec.Struct, frozen=True):
     compose_in_editor: bool | str
 
 
-def _compose(what: str) -> Choice:
+def _compose(what: str, more: str = "") -> Choice:
     doc = (
         f"Where {what} is written. false: inline, Ctrl-X opens the editor. true: in the editor, inline if it cannot "
-        'open. "always": in the editor only. "never": inline only.'
+        f'open{more}. "always": in the editor only. "never": inline only.'
     )
     return Choice(COMPOSE, False, doc)
 
@@ -95,8 +95,8 @@ EDITOR_VARIABLES = ("JP_EDITOR", "VISUAL", "EDITOR")
 def editor() -> Table:
     """The keys of `editor`."""
     cmd = command(
-        'The editor: "code --wait", or { program, args, shell }. With shell = true the paths are "$@"; on Windows use '
-        "shell = false."
+        'The editor: "code --wait", or { program, args, shell }. No shell reads it but with shell = true: then the '
+        'paths are "$@", at the end where it is not said; on Windows use shell = false.'
     )
     return Table(
         {
@@ -104,7 +104,7 @@ def editor() -> Table:
             "envs": Items(
                 Word(),
                 list(EDITOR_VARIABLES),
-                "Variables that name an editor, where cmd is unset; the first one set is used.",
+                "Variables that name an editor, where cmd is unset; the first one that holds a command is used.",
             ),
             "inline": Table(
                 {"edit_mode": Choice(("emacs", "vi"), "emacs", "Keys of the inline editor.")}, "The inline editor."
@@ -116,4 +116,4 @@ def editor() -> Table:
 
 def query() -> Table:
     """The keys of `query`."""
-    return ours(Table({"compose_in_editor": _compose("a query")}, "Composing a query."))
+    return ours(Table({"compose_in_editor": _compose("a query", " or saves nothing")}, "Composing a query."))

@@ -1,0 +1,202 @@
+"""The terminal as a prompt has it: lent by the Printer, in modes of its own, woken by whatever the router has to say.
+
+One showing after the other uses the same; what happens meanwhile (a press, another size, a stop) is left here as a
+notice, from any thread and from signal handlers, and the prompt looks at it when it is ready.
+"""
+
+import _thread
+import os
+from collections import deque
+
+from jp.interrupt.mailbox import EmptyError, Mailbox
+from jp.prompt import backend as notice
+from jp.terminal import modes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from jp.interrupt.router import Router
+    from jp.terminal.loan import Loan
+    from jp.terminal.tty import Tty
+
+_ERASE_SECS = 0.1  # how long a stop of the job waits for the prompt to be erased
+_LOOK_SECS = 1.0
+
+# What an editor may have left switched on: another screen, mouse, paste mode, keypad and cursor keys, a style.
+AFTER_EDITOR = (
+    "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1l\x1b>\x1b[?7h\x1b[?25h\x1b[0m\r"
+)
+
+
+class LentTerminal:
+    """A `PromptTerminal` from the moment it is entered until it is left.
+
+    `escapes` and `colour` are what the prompt channel can carry.
+    """
+
+    def __init__(self, tty: "Tty", loan: "Loan", router: "Router", *, escapes: bool, colour: bool) -> None:
+        self.fd = tty.fd
+        self.escapes = escapes
+        self.colour = colour
+        self._tty = tty
+        self._loan = loan
+        self._router = router
+        self._notices: deque[str] = deque()
+        self.wake_fd, self._wake = os.pipe()
+        os.set_blocking(self.wake_fd, False)
+        os.set_blocking(self._wake, False)
+        self._lend = modes.Lend(tty.fd, modes.keys if escapes else modes.lines, router)
+        self._parked = _thread.allocate_lock()  # held while nobody waits for the prompt to be erased
+        self._parked.acquire()
+        self._go_on: Mailbox[None] = Mailbox()
+        self._away = False
+        self._showing = False
+        self._stopped = False
+        self._unlisten: list[Callable[[], None]] = []
+
+    def __enter__(self) -> "Self":
+        self._loan.begin()
+        self._lend.resume()
+        router = self._router
+        # After the lend of the modes: a stop undoes what came last first, so the prompt is erased in its own modes.
+        self._unlisten = [
+            router.on_resize(lambda: self.notify(notice.RESIZE)),
+            router.on_stop(self._stopping),
+            router.on_continue(self._continued),
+            router.stay_stopped_while(lambda: not (self._away or self._tty.foreground()) and self._tty.is_there()),
+            router.on_ending(lambda: self.notify(notice.END)),
+        ]
+        if router.token.cancelled:
+            self.notify(notice.END)
+        return self
+
+    def leave(self) -> None:
+        """Give the terminal back now: nothing more is shown, though what asked may still have something to do."""
+        for unlisten in reversed(self._unlisten):
+            unlisten()
+        self._unlisten = []
+        self._lend.end()
+        self._loan.end()
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+        for fd in (self.wake_fd, self._wake):
+            os.close(fd)
+        self._wake = -1
+
+    # --- what prompts use
+
+    def write(self, text: str) -> None:
+        """Draw; in order, without blocking."""
+        self._loan.write(text)
+
+    def size(self) -> tuple[int, int]:
+        """Columns and lines."""
+        return self._tty.size() or (80, 24)
+
+    def notices(self) -> set[str]:
+        """What has happened since the last look."""
+        try:
+            os.read(self.wake_fd, 4096)
+        except OSError:
+            pass
+        found = set()
+        while self._notices:
+            found.add(self._notices.popleft())
+        return found
+
+    def park(self) -> None:
+        """The prompt is erased: let the job be stopped, and wait until it goes on in the foreground."""
+        self._parked.release()
+        while self._stopped and not self._router.token.cancelled:
+            try:
+                self._go_on.get(_LOOK_SECS)
+            except EmptyError:
+                continue
+        self._lend.resume()
+
+    def press(self) -> None:
+        """A Ctrl-C that came as a byte."""
+        self._router.press()
+
+    def suspend(self) -> None:
+        """A Ctrl-Z that came as a sequence."""
+        self._router.suspend()
+
+    def quit(self) -> None:
+        """A Ctrl-\\ that came as a sequence."""
+        self._router.quit()
+
+    def undo_with(self, escapes: str) -> None:
+        """What an end in the middle of the prompt has to write."""
+        self._lend.undo_with(escapes.encode())
+
+    def discard_input(self) -> None:
+        """Throw away what was typed and not read."""
+        modes.discard_input(self.fd)
+
+    def echo(self, shown: bool) -> None:
+        """In line mode: whether what is typed is shown."""
+        if not self.escapes:
+            self._lend.use(modes.lines if shown else modes.hidden)
+
+    def lost(self) -> bool:
+        """Whether the terminal is gone; that is an event of the whole run, too."""
+        if self._tty.is_there():
+            return False
+        from jp.interrupt.end import Cause
+
+        self._router.shutdown(Cause.HUP)
+        return True
+
+    # --- what the asker uses
+
+    def notify(self, what: str) -> None:
+        """Leave a notice. Any thread, also a signal handler."""
+        self._notices.append(what)
+        if self._wake >= 0:
+            try:
+                os.write(self._wake, b"\0")
+            except OSError:
+                pass  # full: it is awake
+
+    def give(self) -> None:
+        """Another program has the terminal from now on."""
+        self._away = True
+        self._lend.give()
+
+    def retake(self) -> None:
+        """It has ended: what it may have left on the terminal is undone, and ours is set again."""
+        if self.escapes:
+            self.write(AFTER_EDITOR)
+        self._lend.retake()
+        self._away = False
+
+    def showing(self, shown: bool) -> None:
+        """Whether a prompt is on the screen, which would have to be erased before a stop."""
+        self._showing = shown
+
+    # --- hooks of the router, on the main thread in a handler
+
+    def _stopping(self) -> None:
+        if self._away or not self._showing:
+            return
+        self._stopped = True
+        self._parked.acquire(False)  # one that came too late for an earlier stop
+        self.notify(notice.STOP)
+        self._parked.acquire(timeout=_ERASE_SECS)
+
+    def _continued(self) -> None:
+        if self._away:
+            return
+        if not self._tty.foreground():
+            if self._tty.is_there():
+                self._router.suspend()
+            return
+        if self._stopped:
+            self._stopped = False
+            self._go_on.post(None)
+        else:
+            self.notify(notice.CONTINUE)
