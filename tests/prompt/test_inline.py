@@ -227,7 +227,7 @@ NORMAL_ENDS = {
 }
 
 
-@pytest.mark.req("088-24", "088-25", "088-9")
+@pytest.mark.req("088-24", "088-25", "088-26", "088-9")
 @pytest.mark.parametrize(("keys", "outcome"), NORMAL_ENDS.values(), ids=NORMAL_ENDS)
 def test_an_end_in_vis_normal_mode(keys: str, outcome: object) -> None:
     assert typed(keys, mode="vi") == outcome
@@ -542,6 +542,26 @@ def test_a_fault_in_drawing_ends_it_with_the_text(after: int, monkeypatch: pytes
         assert outcome.reason == "the prompt failed: RuntimeError: a fault"
 
 
+@pytest.mark.req("088-130")
+def test_everything_is_drawn_by_the_writer_that_was_given() -> None:
+    """A writer in memory: the terminal itself, which is only read from, gets nothing."""
+
+    class InMemory(Window):
+        said = ""
+
+        def write(self, text: str) -> None:
+            self.said += text
+
+    with InMemory() as window:
+        window.ask(Edit("Reply:"))
+        window.until(lambda: "Enter sends" in window.said)
+        window.send("hello")
+        window.until(lambda: "hello" in window.said)
+        window.send("\r")
+        assert window.ended() == Submitted("hello")
+        assert window.output == b""
+
+
 def test_every_new_text_is_told() -> None:
     told: list[str] = []
     assert typed("ab\x7f\x1b[200~cd\x1b[201~\x03", changed=told.append) == Interrupted("acd", 3)
@@ -556,6 +576,7 @@ def after(window: Window, keys: str, condition: Callable[[], object]) -> None:
     window.until(condition)
 
 
+@pytest.mark.req("088-27")
 def test_the_cursor_shape_tells_vis_mode_and_is_given_back() -> None:
     with Window() as window:
         window.ask(Edit("Reply:", mode="vi")).until("Reply:")

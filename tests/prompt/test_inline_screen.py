@@ -290,6 +290,7 @@ def test_thirty_changes_of_size_in_a_row_while_typing() -> None:
 def test_a_pasted_line_of_any_length_is_shown_soon_and_keys_stay_quick(text: str) -> None:
     with Window(ANSWER) as window:
         window.ask(Edit("R:", escape=True)).until("R:")
+        window.settled()
         began = time.monotonic()
         data = f"\x1b[200~{text}\x1b[201~END".encode()
         while data:

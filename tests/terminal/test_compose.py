@@ -156,10 +156,11 @@ def test_never_wires_no_editor(workspace: Path, server: ModelServer, editor):
 # --- the document
 
 
-@pytest.mark.req("088-7")
-def test_ctrl_x_moves_the_text_to_the_editor_and_back(workspace: Path, server: ModelServer, editor):
+@pytest.mark.req("088-7", "088-28")
+@pytest.mark.parametrize("mode", ["emacs", "vi"])
+def test_ctrl_x_moves_the_text_to_the_editor_and_back(workspace: Path, server: ModelServer, editor, mode: str):
     command = editor("sed -i 's/inline/edited/' $1")
-    with compose(workspace, editor=command) as terminal:
+    with compose(workspace, "-c", f"editor.inline.edit_mode={mode}", editor=command) as terminal:
         terminal.until("Ctrl+X editor")
         terminal.send(b"written inline" + CTRL_X)
         terminal.until("written edited")

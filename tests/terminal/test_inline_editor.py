@@ -32,6 +32,14 @@ def request(workspace: Path) -> str:
     return str(only)
 
 
+def on_disk(directory: Path, text: bytes) -> bool:
+    """Whether some file holds it."""
+    try:
+        return any(text in path.read_bytes() for path in directory.rglob("*") if path.is_file())
+    except FileNotFoundError:  # a temporary file has been renamed meanwhile
+        return False
+
+
 def left_clean(terminal: Terminal) -> None:
     """Nothing of the prompt is seen, and the terminal is as it was found."""
     assert terminal.modes() == terminal.modes_before
@@ -188,12 +196,13 @@ def test_a_change_of_size_at_any_moment(workspace: Path) -> None:
 @both_modes
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
 def test_a_signal_ends_it_with_the_terminal_as_it_was_and_the_text_kept(
-    workspace: Path, server: ModelServer, mode: str, number: signal.Signals
+    workspace: Path, server: ModelServer, hermetic: Path, mode: str, number: signal.Signals
 ) -> None:
     with query(workspace, mode) as terminal:
         terminal.until("Shift+Enter")
         terminal.send(b"kept words")
         terminal.until("kept words")
+        terminal.until(lambda _: on_disk(hermetic, b"kept words"))  # SIGQUIT waits for nothing
         terminal.kill(number)
         assert terminal.wait() == f"killed {number.name}"
         left_clean(terminal)

@@ -95,9 +95,6 @@ class DocumentFile:
                 self._forget(written)
                 return None
             found = _read(self.path)
-            if found == written and time.monotonic() - began < AT_ONCE_SECS:
-                os.unlink(self.path)  # a window that has only just been opened; what it saves is found next time
-                return None
             try:
                 parsed = document.parse(found, self._settings)
             except DocumentError as error:
@@ -109,6 +106,8 @@ class DocumentFile:
                 self._write(written)
                 continue
             os.unlink(self.path)
+            if found == written and time.monotonic() - began < AT_ONCE_SECS:
+                return None  # a window that has only just been opened; what it saves is found next time
             if parsed.config is not None:
                 self.config = parsed.config
             return parsed.query

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _PATIENT_SECS = 3600.0
 _AT_ONCE = 8192  # reads between two looks at what else there is
+_ANSWER_BEFORE_STOP_SECS = 0.05  # a stop waits no longer for a prompt than twice that
 _ANSWER_SECS = 0.1  # for an answer that is still on its way at the end: it must not be typed into the shell
 
 
@@ -239,10 +240,10 @@ class InlineEditor:
             if self._over() or not self._more():
                 return
 
-    def _more(self) -> bool:
+    def _more(self, secs: float = 0) -> bool:
         from select import select
 
-        return bool(select([self._terminal.fd], [], [], 0)[0])
+        return bool(select([self._terminal.fd], [], [], secs)[0])
 
     def _over(self) -> bool:
         return self.app.future is not None and self.app.future.done()
@@ -346,6 +347,9 @@ class InlineEditor:
 
     def _stop(self) -> None:
         self._in_context(self.app.renderer.erase)
+        end = self._loop.time() + _ANSWER_BEFORE_STOP_SECS
+        while self._switches.awaited(now := self._loop.time()) and now < end and self._more(end - now):
+            self._take(self._reader.feed(os.read(self._terminal.fd, 1)))
         self._switches.off()
         self._terminal.park()
         self._again()
