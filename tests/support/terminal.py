@@ -290,6 +290,18 @@ def session(leader: int) -> list[int]:
     return found
 
 
+def until_stopped(terminal: Terminal) -> None:
+    """Wait until the shell itself says that its only job is stopped: what `fg` does depends on what it knows."""
+    end = time.monotonic() + DEADLINE
+    while time.monotonic() < end:
+        number = time.monotonic_ns()
+        terminal.send(f"jobs; echo asked $(({number}+0))\r".encode())
+        said = terminal.until(f"asked {number}\n").text.rpartition("jobs;")[2]
+        if "Stopped" in said and "Running" not in said:
+            return
+    raise AssertionError(f"never stopped:\n{terminal.screen!r}")
+
+
 def shell(name: str, **options: Any) -> Terminal:
     """An interactive `bash` or `dash` with job control and the prompt `$ `, ready for a command line."""
     argv = [name, "--norc", "--noprofile", "-i"] if name == "bash" else [name, "-i"]

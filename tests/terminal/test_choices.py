@@ -21,7 +21,7 @@ from jp.storage.lock import Lock
 from jp.storage.store import Store
 from jp.storage.workspace import Workspace
 from tests.conftest import Jp, program
-from tests.support.terminal import CTRL_D, CTRL_Z, ESC, Terminal, session, shell
+from tests.support.terminal import CTRL_D, CTRL_Z, ESC, Terminal, session, shell, until_stopped
 
 JP = " ".join(program())
 ENTER = b"\r"
@@ -412,9 +412,8 @@ def test_continued_in_the_background_it_stops_again_and_nothing_is_submitted(
         prompt_is_back(terminal)
         for _ in range(2):
             terminal.send(b"bg\r")
-            prompt_is_back(terminal)
-            terminal.until(lambda _: stopped(terminal))
-            assert plain(terminal.modes()) == plain(terminal.modes_before)
+            until_stopped(terminal)
+            terminal.until(lambda _: plain(terminal.modes()) == plain(terminal.modes_before))
         terminal.send(b"y\r")  # the shell's, not the question's
         terminal.until("not found")
         assert world.snapshot() == before
@@ -425,13 +424,6 @@ def test_continued_in_the_background_it_stops_again_and_nothing_is_submitted(
         answer(terminal, ENTER if case.typed else case.answer)
         prompt_is_back(terminal)
         assert case.done(world, terminal.screen.contents)
-
-
-def stopped(terminal: Terminal) -> bool:
-    """Whether the job of this shell stands still."""
-    jobs = [pid for pid in session(terminal.leader) if pid != terminal.leader]
-    states = [Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] for pid in jobs]
-    return bool(states) and all(state == "T" for state in states)
 
 
 @stoppable

@@ -18,8 +18,9 @@ order. Who finds the other one draining leaves it to it. Before the handler goes
 lets the other threads finish what they have taken (50 ms at most).
 
 Stopping (SIGTSTP) is the exception: only the main thread can change a disposition and take it back, so a stop waits
-until the main thread looks at signals. The kernel may give it to another thread, when the main one has a signal to see
-already; then main sleeps on with the stop on its list. So whoever reads such a byte wakes the main thread.
+until the main thread looks at signals. Two things can keep it from looking: the kernel may give the signal to another
+thread, and one that comes just before the main thread goes to sleep in a lock does not wake it. So the thread that
+reads such a byte knocks at the main thread until it has acted.
 """
 
 import _thread
@@ -52,6 +53,7 @@ OWNED = tuple(n for n in (INT, TERM, HUP, QUIT, TSTP, CONT, WINCH, ALRM, BREAK) 
 _KEPT_IGNORED = (INT, HUP, TSTP)
 _OTHERS_SECS = 0.05
 _SETTLE_SECS = 0.5
+_KNOCKS, _KNOCK_SECS = 20, 0.005
 _DEADLY = tuple(cause.signal for cause in end.DEADLY)
 
 
@@ -116,7 +118,8 @@ class Signals:
         self._turn = _thread.allocate_lock()
         self._reader = self._writer = -1
         self._main = 0
-        self._owed = False  # a signal was read that only the main thread can act on
+        self._owed = False  # a stop was read, on which only the main thread can act
+        self._acted = 0  # stops that it has acted on
         self._installed: tuple[int, ...] = ()
 
     def arm(self) -> None:
@@ -193,6 +196,7 @@ class Signals:
                 self._queue(number)  # somebody had taken the descriptor, and this byte with it
             act = self._on_main.get(number)
             if act is not None:
+                self._acted += number == TSTP
                 act()
             elif sys.platform != "win32":
                 with self.busy:
@@ -209,7 +213,7 @@ class Signals:
         try:
             while True:
                 for number in os.read(self._reader, 512):
-                    self._owed = self._owed or number in self._on_main
+                    self._owed = self._owed or number == TSTP
                     self._queue(number)
         except (BlockingIOError, InterruptedError):
             return True
@@ -217,24 +221,31 @@ class Signals:
             self._turn.release()
 
     def _consume(self, select: "Callable[..., object]") -> None:
+        knocks = acted = 0
+        due = 0.0
         while True:
             try:
-                select([self._reader], [], [])
+                select([self._reader], [], [], max(0.0, due - time.monotonic()) if knocks else None)
                 with self.busy:
                     alone = self._drain()
                     self._run()
                 if self._owed:
                     self._owed = False
-                    self._wake_main()
+                    knocks, acted = _KNOCKS, self._acted
+                if self._acted != acted:
+                    knocks = 0
+                elif knocks and time.monotonic() >= due:  # each knock is a byte here, too
+                    knocks, due = knocks - 1, time.monotonic() + _KNOCK_SECS
+                    self._knock()
                 if not alone:
                     time.sleep(0.0005)  # the other one is at it; looked at again, in case it has just finished
             except Exception as error:  # without this thread no signal is ever heard again
                 end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
 
-    def _wake_main(self) -> None:
-        """Make the main thread look at its signals, by one that means nothing: the size of the window is asked anew."""
+    def _knock(self) -> None:
+        """Make the main thread look at its signals, by one that means nothing while no shutdown has begun."""
         if sys.platform != "win32":
-            _signal.pthread_kill(self._main, WINCH)
+            _signal.pthread_kill(self._main, ALRM)
 
     def _consume_blocking(self) -> None:
         while True:

@@ -346,6 +346,7 @@ class InlineEditor:
         self._take(self._reader.silence())
 
     def _stop(self) -> None:
+        self._drain()  # it was typed here, not for the shell
         self._in_context(self.app.renderer.erase)
         end = self._loop.time() + _ANSWER_BEFORE_STOP_SECS
         while self._switches.awaited(now := self._loop.time()) and now < end and self._more(end - now):
@@ -355,6 +356,9 @@ class InlineEditor:
         self._again()
 
     def _again(self) -> None:
+        fresh = KeyReader()  # without half a sequence whose rest somebody else has read
+        fresh.kitty = self._reader.kitty
+        self._reader = fresh
         self._in_context(self.app.renderer.reset)
         self._loop.add_reader(self._terminal.fd, self._readable)
         self._switch_on()
