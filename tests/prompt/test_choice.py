@@ -6,10 +6,8 @@ import re
 import pytest
 
 from jp.prompt.backend import CONTINUE, END, PRESS, RESIZE, STOP
-from jp.prompt.keys import Key, KeyReader
 from jp.prompt.outcomes import Broken, Cancelled, Interrupted, Submitted
 from jp.prompt.questions import Choice, Option, confirm
-from jp.prompt.reading import drain, queued
 from tests.prompt.driver import QUIET, OnTerminal
 
 MENU = Choice(
@@ -217,18 +215,6 @@ def test_what_was_typed_before_a_press_comes_first() -> None:
         terminal.notify(PRESS)
         assert terminal.ask(MENU).ended() == Submitted("r")
         assert terminal.notices() == {PRESS}  # left for whoever comes next
-
-
-def test_an_editor_can_take_what_was_typed_before_a_press() -> None:
-    with OnTerminal() as terminal:
-        reader = KeyReader()
-        terminal.send("ab")
-        terminal.until(lambda: queued(terminal))
-        assert drain(terminal, reader) == [Key("a"), Key("b")]
-        terminal.send("c\x1b")
-        terminal.until(lambda: queued(terminal))
-        assert drain(terminal, reader) == [Key("c"), Key("escape")]
-        assert drain(terminal, reader) == []
 
 
 @pytest.mark.req("104-73")

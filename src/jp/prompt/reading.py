@@ -58,17 +58,6 @@ def queued(terminal: PromptTerminal, secs: float = 0) -> bool:
     return bool(select.select([terminal.fd], _EMPTY, _EMPTY, secs)[0])
 
 
-def drain(terminal: PromptTerminal, reader: KeyReader) -> list[Token]:
-    """What was typed so far, taken as complete: to be delivered before a press that has overtaken it."""
-    tokens: list[Token] = []
-    for _ in range(_DRAIN_READS):
-        data = read(terminal) if queued(terminal) else b""
-        if not data:
-            break
-        tokens += reader.feed(data)
-    return tokens + flush(reader)
-
-
 def flush(reader: KeyReader) -> list[Token]:
     """What the reader holds, without waiting for more."""
     tokens: list[Token] = []
