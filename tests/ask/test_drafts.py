@@ -316,3 +316,27 @@ def test_a_kill_at_once_leaves_no_half_draft(tmp_path: Path):
         assert set(text) == {"x"}
         assert len(text) >= 40, "no more than some tens of milliseconds are lost"
         os.unlink(tmp_path / "drafts" / "k.md")
+
+
+def test_two_compositions_at_once_have_a_draft_each(tmp_path: Path) -> None:
+    one, other = Drafts(str(tmp_path)), Drafts(str(tmp_path))
+    key = one.claim("query-1")
+    assert key == "query-1"
+    one.keep(key, "the first one's words")
+    beside = other.claim("query-1")
+    assert beside != "query-1"
+    assert other.load(beside) is None
+    other.keep(beside, "the other's words")
+    other.drop(beside)
+    assert one.load("query-1") == "the first one's words"
+
+
+def test_what_a_dead_process_has_left_beside_is_taken_over(tmp_path: Path) -> None:
+    code = (
+        "import sys; from jp.ask.drafts import Drafts; a, b = Drafts(sys.argv[1]), Drafts(sys.argv[1]); a.claim('k'); "
+        "b.keep(b.claim('k'), 'left behind')"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    drafts = Drafts(str(tmp_path))
+    assert drafts.claim("k") == "k"
+    assert drafts.load("k") == "left behind"

@@ -601,3 +601,55 @@ def test_it_is_quick_to_come_and_to_go() -> None:
     for _ in range(10):
         assert typed("a\r") == Submitted("a")
     assert time.monotonic() - began < 5
+
+
+# --- looking at what was asked before is no editing
+
+ASKED = ("an earlier one", "another earlier one")
+
+
+@pytest.mark.req("088-138")
+@pytest.mark.parametrize(("keys", "outcome"), [("\x03", Interrupted("mine", 4)), ("\x1b", Cancelled("mine", 4))])
+def test_what_was_typed_is_kept_while_the_history_is_looked_at(keys: str, outcome: object) -> None:
+    told: list[str] = []
+    with Window() as window:
+        window.ask(Edit("Reply:", history=lambda: ASKED, changed=told.append)).until("Enter sends")
+        window.send("mine")
+        window.until("mine")
+        window.send(UP)
+        window.until("an earlier one")
+        window.send(keys)
+        assert window.done() == outcome
+    assert told[-1] == "mine"
+
+
+def test_an_earlier_text_that_was_changed_is_the_persons_own() -> None:
+    told: list[str] = []
+    with Window() as window:
+        window.ask(Edit("Reply:", history=lambda: ASKED, changed=told.append)).until("Enter sends")
+        window.send(UP)
+        window.until("an earlier one")
+        window.send("!\x03")
+        assert window.done() == Interrupted("an earlier one!", 15)
+    assert told == ["an earlier one!"]
+
+
+@pytest.mark.parametrize("mode", ["emacs", "vi"])
+def test_escape_leaves_a_search_with_the_text_as_it_was(mode: str) -> None:
+    with Window() as window:
+        window.ask(Edit("Reply:", mode=mode, history=lambda: ASKED)).until("Enter sends")
+        window.send("mine")
+        window.until("mine")
+        window.send("\x12earlier")
+        window.until("an earlier one")
+        window.send("\x12")
+        window.until("another earlier one")
+        window.send("\x1b")
+        window.until(lambda: "mine" in window.screen.text and "search" not in window.screen.text)
+        window.send("\r")
+        assert window.done() == Submitted("mine")
+
+
+@pytest.mark.parametrize("mode", ["emacs", "vi"])
+def test_ctrl_space_swallows_nothing(mode: str) -> None:
+    assert typed("hello \x00TAIL\x1b[32;5u!\r", mode=mode) == Submitted("hello TAIL!")

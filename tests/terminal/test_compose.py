@@ -7,6 +7,7 @@ import platform
 import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -379,6 +380,82 @@ def test_what_an_editor_leaves_switched_on_is_switched_off(workspace, server, ed
     assert requests(server) == ["text"]
 
 
+@pytest.mark.parametrize("body", ["rm $1", 'rm -rf "$(dirname $1)"'])
+def test_a_document_that_the_editor_removes_is_an_error_and_the_text_is_back(workspace, server, editor, body: str):
+    with compose(workspace, editor=editor(body)) as terminal:
+        terminal.until(HELP)
+        terminal.send(b"keep me" + CTRL_X)
+        terminal.until("has left no file")
+        terminal.until(lambda s: HELP in s.text and "keep me" in s.text)
+        terminal.send(ENTER)
+        assert terminal.wait() == "exited 0"
+    assert requests(server) == ["keep me"]
+
+
+def test_the_foreground_is_taken_back_from_an_editor_that_is_gone(workspace, server, editor):
+    take = (
+        "import os, signal; os.setpgid(0, 0); signal.signal(signal.SIGTTOU, signal.SIG_IGN); "
+        "os.tcsetpgrp(0, os.getpgrp())"
+    )
+    with compose(workspace, editor=editor(f"exec {sys.executable} -c '{take}'")) as terminal:
+        terminal.until(HELP)
+        terminal.send(b"keep me" + CTRL_X)
+        terminal.until(lambda s: HELP in s.text and "keep me" in s.text and b"\x1b[!p" in terminal.output)
+        terminal.send(b"!" + ENTER)
+        assert terminal.wait() == "exited 0"
+    assert requests(server) == ["keep me!"]
+
+
+def test_margins_and_character_sets_of_an_editor_are_undone(workspace, server, editor):
+    with compose(
+        workspace, editor=editor("printf '\\033(0\\033[3;5r\\033[4h\\033[?1004h\\033[?9h' >/dev/tty")
+    ) as terminal:
+        terminal.until(HELP)
+        terminal.send(b"text" + CTRL_X)
+        terminal.until(lambda s: "Query: text" in s.text and b"\x1b[!p" in terminal.output)
+        assert not terminal.screen.mode(1004)
+        terminal.send(ENTER)
+        assert terminal.wait() == "exited 0"
+        assert "> text\nHello from the test model." in terminal.screen.text
+
+
+def test_a_new_conversation_whose_first_question_failed_begins_with_it(workspace, server, hermetic):
+    server.then(status(401), text("better"))
+    with compose(workspace, "-n") as terminal:
+        terminal.until(HELP)
+        terminal.send(b"refused" + ENTER)
+        assert terminal.wait() == "exited 1"
+    with compose(workspace) as terminal:
+        terminal.until("refused")
+        terminal.send(ENTER)
+        assert terminal.wait() == "exited 0"
+    assert drafts(hermetic) == []
+
+
+def test_a_document_that_was_left_is_gone_on_with_settings_and_all(workspace, server, hermetic, editor, tmp_path):
+    ready = tmp_path / "ready"
+    change = "sed -i '1s/.*/saved in the editor/; s/^id = .*/id = \"llamacpp\\/other\"/' $1"
+    with compose(workspace, editor=editor(f"{change}; touch {ready}; sleep 60")) as terminal:
+        terminal.until(HELP)
+        terminal.send(b"before" + CTRL_X)
+        terminal.until(lambda _: ready.exists())
+        terminal.kill(signal.SIGKILL)
+        assert terminal.wait() == "killed SIGKILL"
+    with compose(workspace) as terminal:
+        terminal.until("saved in the editor")
+        assert "before" not in terminal.screen.text
+        terminal.send(ENTER)
+        assert terminal.wait() == "exited 0"
+    assert requests(server) == ["saved in the editor"]
+    assert json.loads(server.requests[-1].body)["model"] == "other"
+    assert not list(hermetic.rglob("QUERY_MESSAGE.md"))
+    with compose(workspace, "-n") as terminal:
+        terminal.until(HELP)
+        assert "saved" not in terminal.screen.text
+        terminal.send(CTRL_C)
+        terminal.wait()
+
+
 # --- nothing that was written is lost
 
 Leave = Callable[[Terminal], None]
@@ -476,7 +553,7 @@ def test_a_draft_stays_until_its_text_was_answered(workspace, server, hermetic):
         terminal.send(b"refused" + ENTER)
         assert terminal.wait() == "exited 1"
     assert drafts(hermetic) == ["refused"]
-    with compose(workspace, "-n") as terminal:
+    with compose(workspace) as terminal:
         terminal.until("refused")
         terminal.send(ENTER)
         assert terminal.wait() == "exited 0"

@@ -97,10 +97,15 @@ class Composition:
         )
         self._text = ""
         self._cursor: int | None = None
+        self.rescued = False  # the draft could not be kept in its place
 
-    def run(self, dialogue: "Dialogue", seed: str = "") -> Composed:
-        """Have it written, beginning with the draft that an earlier composition has left and with `seed`."""
-        self._text = _joined(seed, self._drafts.load(self._key))
+    def run(self, dialogue: "Dialogue", seed: str = "", *, left: str = "") -> Composed:
+        """Have it written, beginning with `seed` and the draft that an earlier composition has left.
+
+        `left` is a newer form of that draft, which takes its place.
+        """
+        self._key = self._drafts.claim(self._key)
+        self._text = _joined(seed, left or self._drafts.load(self._key))
         for notice in self._drafts.notices:
             self._say(notice)
         self._writer = DraftWriter(self._drafts, self._key)
@@ -115,6 +120,13 @@ class Composition:
     def sent(self) -> None:
         """The text has been sent and stored: its draft may go."""
         self._drafts.drop(self._key)
+
+    def moved(self, key: str) -> None:
+        """The text was not answered, and is what the composition `key` begins with from now on."""
+        if key != self._key and self._text.strip():
+            self._drafts.settle(key, self._text)
+            if self._drafts.failed is None:
+                self._drafts.drop(self._key)
 
     def _write(self, dialogue: "Dialogue") -> Composed:
         surface = policy.first(self._compose, promptable=True)
@@ -158,6 +170,8 @@ class Composition:
         if saved is not None and saved.strip():
             self._take(saved)
             return Composed(saved)
+        if saved is not None and self._text.strip():
+            self._say("the document was empty; the text is as it was")
         return None if following is Next.INLINE else Composed(None, following)
 
     def _escape(self) -> None:
@@ -171,6 +185,8 @@ class Composition:
             return
         if saved is not None and (saved.strip() or self._context is not Context.QUERY):
             self._take(saved)
+        elif saved is not None and self._text.strip():
+            self._say("the document was empty; the text is as it was")
 
     def _take(self, text: str) -> None:
         if text != self._text:
@@ -180,11 +196,12 @@ class Composition:
     def _keep(self, text: str) -> None:
         """The draft as it is left; where the disk takes no more, anywhere; in the end before the person's eyes."""
         if self._writer.close(text) is None and text:
+            self.rescued = True
             self._rescue(text)
 
 
 def _joined(seed: str, draft: str | None) -> str:
-    if not draft or not seed or seed in draft:
+    if not draft or not seed or draft.startswith(seed.rstrip()):
         return draft or seed
     return f"{seed.rstrip()}\n\n{draft}"
 

@@ -43,6 +43,8 @@ class DocumentFile:
         self.path = os.path.join(directory, NAME)
         self.config: dict[str, Any] | None = None
         self.first = False
+        self._left = ""  # what an earlier run has left
+        self._last = ""  # the document as it was saved last
         self.editor = editor
         self._settings = settings
         self._history = history
@@ -51,23 +53,35 @@ class DocumentFile:
     def left(self) -> str:
         """The query in a document that an earlier run has left, empty without one; `first` if only an editor can say.
 
-        A document that can't even be read is set aside, and so is, without an editor, one that can't be understood.
+        What it says of the settings holds, and the document is gone on with. One that can't even be read is set aside,
+        and so is, without an editor, one that can't be understood.
         """
         try:
             text = _read(self.path)
-        except FileNotFoundError:
+        except DocumentMissing:
             return ""
         except JpError as error:
-            self._say(f"{error.message}; it is now {files.set_aside(self.path)}")
+            self._set_aside(error.message)
             return ""
-        self._say(f"going on with what was left in {self.path}")
         try:
-            return document.parse(text, self._settings).query
+            parsed = document.parse(text, self._settings)
         except DocumentError as error:
             self.first = self.editor is not None
             if not self.first:
-                self._say(f"{error.message}; it is now {files.set_aside(self.path)}")
+                self._set_aside(error.message)
             return ""
+        self._say(f"going on with what was left in {self.path}")
+        self._left = self._last = text
+        self.config = parsed.config
+        return parsed.query
+
+    def arrived(self) -> None:
+        """The text that an earlier run has left is a draft now: its document may go, unless it was written since."""
+        try:
+            if self._left and not self.first and _read(self.path) == self._left:
+                self._remove()
+        except JpError:
+            pass
 
     def edit(self, text: str) -> str | None:
         """Have the query edited; None when the user cancelled. An error in the document opens it again with the error.
@@ -80,6 +94,8 @@ class DocumentFile:
             written = _read(self.path)
         else:
             written = document.compose(text, self._settings, self._history)
+            if self._last:  # with the settings as they were left there
+                written = document.with_query(self._last, text)
             self._write(written)
         self.first = False
         while True:
@@ -102,15 +118,36 @@ class DocumentFile:
                     self.first = True
                     error.hints = (*error.hints, f"the document is kept: {self.path}")
                     raise
-                written = document.with_error(found, error)
+                written = self._with_error(found, error)
                 self._write(written)
                 continue
-            os.unlink(self.path)
+            self._remove()
             if found == written and time.monotonic() - began < AT_ONCE_SECS:
                 return None  # a window that has only just been opened; what it saves is found next time
-            if parsed.config is not None:
-                self.config = parsed.config
+            self._last, self.config = found, parsed.config
             return parsed.query
+
+    def _with_error(self, text: str, error: DocumentError) -> str:
+        """The document with the error in it, whose line is counted with the lines of the error itself."""
+        shown = document.with_error(text, error)
+        try:
+            document.parse(shown, self._settings)
+        except DocumentError as again:
+            shown = document.with_error(text, again)
+        return shown
+
+    def _remove(self) -> None:
+        files.discard(self.path)
+        try:
+            os.rmdir(self.directory)  # one that was made for it alone
+        except OSError:
+            pass
+
+    def _set_aside(self, why: str) -> None:
+        try:
+            self._say(f"{why}; it is now {files.set_aside(self.path)}")
+        except JpError as error:
+            self._say(f"{why}; {error.message}")
 
     def _write(self, text: str) -> None:
         files.make_directory(self.directory, 0o700)
@@ -123,7 +160,7 @@ class DocumentFile:
         except (OSError, UnreadableFileError):
             kept = b""
         if not kept or kept == text.encode("utf-8", "surrogatepass"):
-            files.discard(self.path)
+            self._remove()
             return
         aside = f"{self.path}.{os.getpid()}"
         try:
@@ -133,8 +170,18 @@ class DocumentFile:
         self._say(f"the editor's text was not taken; it is kept in {aside}")
 
 
+class DocumentMissing(DocumentError):
+    """There is no document; after an editor had it, the editor has removed it."""
+
+    code = "query_document"
+
+
 def _read(path: str) -> str:
     try:
         return files.read(path).decode()
+    except FileNotFoundError as error:
+        raise DocumentMissing(f"the editor has left no file: {path}", metadata={"path": path}) from error
+    except OSError as error:
+        raise DocumentError(f"can't read {path}: {error.strerror or error}", metadata={"path": path}) from error
     except UnicodeDecodeError as error:
         raise DocumentError(f"{path} is not valid UTF-8; it is left as it is", metadata={"path": path}) from error

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jp.storage.lock import Lock
+
 SUFFIX = ".md"
 _LONGEST_NAME = 100
 _OLD_SECS = 3600.0
@@ -32,10 +34,52 @@ class Drafts:
         self.failed: OSError | None = None
         self.notices: list[str] = []
         self._made = False
+        self._claims: dict[str, Lock] = {}
 
     def path(self, key: str) -> str:
         """Where the draft of `key` is, whether there is one or not."""
         return os.path.join(self.directory, _name(key) + SUFFIX)
+
+    def claim(self, key: str) -> str:
+        """The key to write under: `key`, or where another process is just writing there, one beside it.
+
+        Held until this process ends. What a dead one has left beside it is taken over when `key` has no draft.
+        """
+        from jp.storage.lock import Holder, try_acquire
+
+        if key in self._claims:
+            return key
+        for name in (key, f"{key}.{os.getpid()}"):
+            try:
+                lock = try_acquire(os.path.join(self.directory, f".{_name(name)}.lock"), Holder.this_process(""))
+            except JpError:
+                return key  # nothing can be written there at all, which the writing will find out
+            if lock is not None:
+                self._claims[name] = lock
+                if name == key:
+                    self._take_over(key)
+                return name
+        return key
+
+    def _take_over(self, key: str) -> None:
+        from jp.storage.lock import Holder, try_acquire
+
+        pattern = re.compile(rf"{re.escape(_name(key))}\.[0-9]+{re.escape(SUFFIX)}")
+        try:
+            beside = [name for name in os.listdir(self.directory) if pattern.fullmatch(name)]
+        except OSError:
+            return
+        for name in sorted(beside):
+            guard = os.path.join(self.directory, f".{name.removesuffix(SUFFIX)}.lock")
+            try:
+                lock = try_acquire(guard, Holder.this_process(""))
+                if lock is not None and not os.path.lexists(self.path(key)):
+                    os.rename(os.path.join(self.directory, name), self.path(key))
+            except (JpError, OSError):
+                continue
+            if lock is not None:
+                files.discard(guard)
+                lock.release()
 
     def load(self, key: str) -> str | None:
         """The draft, or None. A file that can't be read is set aside, with a notice, before anything replaces it."""

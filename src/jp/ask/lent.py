@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 _ERASE_SECS = 0.1  # how long a stop of the job waits for the prompt to be erased
 _LOOK_SECS = 1.0
 
-# What an editor may have left switched on: another screen, mouse, paste mode, keypad and cursor keys, a style.
+# What an editor may have left switched on: another screen; margins, character sets and insert mode (the soft reset);
+# mouse, focus reports, paste mode, keypad and cursor keys, a style.
 AFTER_EDITOR = (
-    "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1l\x1b>\x1b[?7h\x1b[?25h\x1b[0m\r"
+    "\x1b[?1047l\x1b[!p\x1b(B\x0f\x1b[20l"
+    "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?2004l"
+    "\x1b[?1l\x1b>\x1b[?7h\x1b[?25h\x1b[0m\r"
 )
 
 
@@ -169,6 +172,7 @@ class LentTerminal:
 
     def retake(self) -> None:
         """It has ended: what it may have left on the terminal is undone, and ours is set again."""
+        self._tty.reclaim()
         if self.escapes:
             self.write(AFTER_EDITOR)
         self._lend.retake()

@@ -35,6 +35,7 @@ class Query:
         self._ctx = ctx
         self._changed: dict[str, object] = {}  # settings changed while it was written
         self._said: set[str] = set()
+        self._made: str | None = None  # the conversation that the text went to
 
     def run(self) -> int:
         """Ask, show, store; returns the exit status. Raises JpError leaves and Shutdown."""
@@ -68,14 +69,21 @@ class Query:
         if written is None:
             return DONE
         self._changed = writing.changed
-        status = self._send(wanted, written)
+        try:
+            status = self._send(wanted, written)
+        except BaseException:
+            writing.failed(self._made)
+            raise
         writing.sent()
         return status
 
     def _quoted(self, wanted: str | None) -> str:
         from jp.cli.compose import quoted
 
-        return quoted(self._ctx.store.open(wanted) if wanted is not None else None)
+        found = quoted(self._ctx.store.open(wanted) if wanted is not None else None)
+        if not found:
+            self._ctx.printer.note("there is no answer to quote yet")
+        return found
 
     def _send(self, wanted: str | None, text: str) -> int:
         conversation = self._continued(wanted) if wanted is not None else None
@@ -84,6 +92,7 @@ class Query:
             choice, attachments = self._checked(config)
             if conversation is None:
                 conversation = self._new(config, text)
+            self._made = conversation.id if conversation.persisted else None
             return self._ask(config, conversation, choice, text, attachments)
         finally:
             if conversation is not None and conversation.lock is not None:

@@ -1,6 +1,7 @@
 """What commands ask with: the editor for the configuration at hand, and where drafts are kept."""
 
 import os
+import stat
 
 from jp.errors import JpError
 from jp.places import temporary_directory
@@ -58,8 +59,27 @@ def drafts_directory(ctx: "Context") -> str:
     try:
         return os.path.join(ctx.workspace.ensure_user_dir(), "drafts")
     except JpError:
-        user = os.getuid() if hasattr(os, "getuid") else 0
-        return os.path.join(temporary_directory() or ctx.workspace.root, f"jp-drafts-{user}")
+        return _temporary(ctx)
+
+
+def _temporary(ctx: "Context") -> str:
+    """A directory of this user alone, of a name that is found again; one that somebody else has made is not used."""
+    place = temporary_directory() or ctx.workspace.root
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    path = os.path.join(place, f"jp-drafts-{user}-{ctx.workspace.id or 'none'}")
+    try:
+        os.mkdir(path, 0o700)
+    except OSError:
+        pass
+    try:
+        found = os.lstat(path)
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o077:
+            return path
+    except OSError:
+        return path  # nothing can be written there, which is said when it is tried
+    import tempfile
+
+    return tempfile.mkdtemp(prefix="jp-drafts-")
 
 
 def rescue(ctx: "Context", text: str) -> None:

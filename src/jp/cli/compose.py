@@ -76,10 +76,14 @@ class Writing:
         ctx = self._ctx
         left = self._document.left()
         composed = ctx.asker.run(
-            lambda dialogue: self._composition.run(dialogue, left or seed), about="what to ask", hints=PROMPTABLE_HINTS
+            lambda dialogue: self._composition.run(dialogue, seed, left=left),
+            about="the question that it needs",
+            hints=PROMPTABLE_HINTS,
         )
+        self._document.arrived()
         if composed.text is None:
-            ctx.printer.note(LEFT if composed.left else EMPTY)
+            if not self._composition.rescued:
+                ctx.printer.note(LEFT if composed.left else EMPTY)
             if composed.next is Next.ABORT:
                 raise Shutdown(Cause.PRESS)
             return None
@@ -89,6 +93,11 @@ class Writing:
     def sent(self) -> None:
         """The text is stored and answered."""
         self._composition.sent()
+
+    def failed(self, conversation_id: str | None) -> None:
+        """It was not answered: the next composition in its conversation, which may be a new one, begins with it."""
+        if conversation_id is not None:
+            self._composition.moved(f"query-{conversation_id}")
 
 
 def _document(ctx: "Context", config: "Config", conversation: "Conversation | None", directory: str) -> "DocumentFile":

@@ -24,6 +24,7 @@ _WRITTEN_CUT = re.compile(rf"^(\\*{re.escape(CUT)}[ \t\r]*)$", re.MULTILINE)
 _ESCAPED_CUT = re.compile(rf"^\\(\\*{re.escape(CUT)}[ \t\r]*)$", re.MULTILINE)
 _OPENING = re.compile(r"^(`{3,})toml[ \t\r]*$", re.MULTILINE)
 _REST = re.compile(rf"^(?:{'|'.join(re.escape(line) for line in (*NOTES, SETTINGS, HISTORY))})[ \t\r]*$", re.MULTILINE)
+_HISTORY = re.compile(rf"^{re.escape(HISTORY)}[ \t\r]*$", re.MULTILINE)
 _ERRORS = re.compile(rf"(?:{re.escape(ERROR.rstrip())}(?: [^\n]*)?\r?(?:\n|\Z))+")
 _FINAL_ERRORS = re.compile(rf"(?:^{re.escape(ERROR)}[^\n]*(?:\n|\Z))+\Z", re.MULTILINE)
 
@@ -49,9 +50,17 @@ def compose(query: str, config_toml: str, history: str, error: str = "") -> str:
         config_toml += "\n"
     lines = [_WRITTEN_CUT.sub(r"\\\1", query), "", CUT, *NOTES, "", f"{fence}toml", SETTINGS, f"{config_toml}{fence}"]
     if history:
-        lines += ["", HISTORY, "", history.rstrip("\n")]
+        lines += ["", HISTORY, "", _OPENING.sub(r" \g<0>", history.rstrip("\n"))]
     text = "\n".join(lines) + "\n"
     return with_error(text, error) if error else text
+
+
+def with_query(text: str, query: str) -> str:
+    """`text`, an earlier document, with another query above its cut; what is below stays as it was left."""
+    cut = _CUT.search(text)
+    if cut is None:
+        return text
+    return _WRITTEN_CUT.sub(r"\\\1", query) + "\n\n" + text[cut.start() :]
 
 
 def parse(text: str, config_toml: str = "") -> Parsed:
@@ -81,7 +90,8 @@ def with_error(text: str, error: "str | JpError") -> str:
     said = [error.message, *error.hints] if isinstance(error, JpError) else [error]
     lines = [f"{ERROR}{_printable(line)}" for line in "\n".join(said).splitlines()]
     cut = _CUT.search(text)
-    opening = _OPENING.search(text, cut.end()) if cut else None
+    history = _HISTORY.search(text, cut.end()) if cut else None
+    opening = _OPENING.search(text, cut.end(), history.start() if history else len(text)) if cut else None
     if opening is None:
         rest = _FINAL_ERRORS.sub("", text)
         return rest + ("" if not rest or not lines or rest.endswith("\n") else "\n") + "".join(f"{x}\n" for x in lines)
@@ -115,7 +125,9 @@ def _whole(text: str) -> str:
 
 def _settings(text: str, start: int, config_toml: str) -> dict[str, Any] | None:
     """What was changed in the block; a block that was taken out changes nothing."""
-    opening = _OPENING.search(text, start)
+    # Never from the history: what was said there, by whomever, sets nothing.
+    history = _HISTORY.search(text, start)
+    opening = _OPENING.search(text, start, history.start() if history else len(text))
     if opening is None:
         return None
     begins = min(opening.end() + 1, len(text))

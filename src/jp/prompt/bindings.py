@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.filters import (
     Condition,
+    emacs_mode,
     is_searching,
     vi_insert_mode,
     vi_navigation_mode,
@@ -31,7 +32,7 @@ def bindings(question: Edit, editor: "InlineEditor") -> KeyBindingsBase:
     @keys.add("enter", filter=editing, eager=True)
     @keys.add("c-j", filter=editing, eager=True)  # what Enter is when it was typed ahead, before the prompt
     def _submit(_: KeyPressEvent) -> None:
-        editor.finish(lambda text, _: Submitted(text))
+        editor.finish(lambda text, _: Submitted(text), shown=True)
 
     @keys.add("escape", "enter", filter=editing)
     def _new_line(event: KeyPressEvent) -> None:
@@ -47,11 +48,12 @@ def bindings(question: Edit, editor: "InlineEditor") -> KeyBindingsBase:
         if question.escape:
             if is_searching():
                 accept_search.call(event)
-            editor.finish(OpenEditor)
+            editor.finish(OpenEditor, shown=True)
 
+    @keys.add("c-@", eager=True)  # a mark would make a selection, into which nothing can be typed
     @keys.add("c-q", eager=True)
     def _nothing(_: KeyPressEvent) -> None:
-        """Some terminals keep this key for themselves: it has no meaning here either."""
+        """Some terminals and input methods keep these keys for themselves: they have no meaning here either."""
 
     @keys.add("c-d", filter=editing & empty, eager=True)
     def _cancel(_: KeyPressEvent) -> None:
@@ -78,8 +80,9 @@ def _history(keys: KeyBindings, editor: "InlineEditor") -> None:
         buffer = event.current_buffer
         editor.when_fetched(buffer.auto_up)
 
-    @keys.add("c-r", filter=editing & vi_insert_mode)
+    @keys.add("c-r", filter=editing & (emacs_mode | vi_insert_mode), eager=True)
     def _search(event: KeyPressEvent) -> None:
+        editor.search_from_here()
         start_reverse_incremental_search.call(event)
 
     def _found(event: KeyPressEvent) -> None:

@@ -33,7 +33,8 @@ class Earlier(History):
                 pass  # the prompt is over
 
         threading.Thread(target=fetch, name="history", daemon=True).start()
-        for text in await found:
+        self._loaded_strings = await found
+        for text in self._loaded_strings:
             yield text
         self._arrived()
 

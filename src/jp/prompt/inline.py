@@ -72,6 +72,7 @@ class InlineEditor:
         self._timer: asyncio.TimerHandle | None = None
         self._switches = Switches(terminal)
         self._drawn = ""
+        self._before_search: tuple[int, int] | None = None
         self._early: list[Callable[[], object]] = []
         self.fetching = question.history is not None
         history = Earlier(question.history, self._history_arrived) if question.history is not None else None
@@ -126,10 +127,30 @@ class InlineEditor:
         """How high the window is."""
         return self._terminal.size()[1]
 
-    def finish(self, make: Callable[..., Outcome]) -> None:
-        """End with the outcome that `make(text, cursor)` is; a second end changes nothing."""
+    def finish(self, make: Callable[..., Outcome], *, shown: bool = False) -> None:
+        """End with the outcome that `make(text, cursor)` is; a second end changes nothing.
+
+        The text is the person's own: what is only looked at, going up the history, is meant where `shown`.
+        """
         if self.app.future is not None and not self.app.future.done():
-            self.app.exit(result=make(self.buffer.text, self.buffer.cursor_position))
+            text, cursor = self.buffer.text, self.buffer.cursor_position
+            if not shown and self._looking_back():
+                text = self._own_line()
+                cursor = len(text)
+            self.app.exit(result=make(text, cursor))
+
+    def search_from_here(self) -> None:
+        """A search begins: ESC comes back to this place."""
+        self._before_search = (self.buffer.working_index, self.buffer.cursor_position)
+
+    def _looking_back(self) -> bool:
+        """Whether what is shown is an earlier text, unchanged."""
+        lines = self.buffer._working_lines
+        at_own = self.buffer.working_index == len(lines) - 1
+        return not at_own and self.buffer.text in self.buffer.history.get_strings()
+
+    def _own_line(self) -> str:
+        return str(self.buffer._working_lines[-1])
 
     def when_fetched(self, do: Callable[[], object]) -> None:
         """Do something once the history is there: a key that came before it is not lost."""
@@ -300,8 +321,13 @@ class InlineEditor:
         """A lone ESC (decisions, "ESC"): back one level of what is pending, else cancelled."""
 
         def back() -> None:
+            searching = self.app.layout.is_searching
             if not step_back(self.app, self.buffer):
                 self.finish(Cancelled)
+            elif searching and self._before_search is not None:
+                index, cursor = self._before_search
+                self.buffer.go_to_history(index)
+                self.buffer.cursor_position = cursor
             self.app.invalidate()
 
         self._in_context(back)
@@ -312,7 +338,7 @@ class InlineEditor:
             context.copy().run(run)
 
     def _changed(self, _: Any) -> None:
-        if self._question.changed is not None:
+        if self._question.changed is not None and not self._looking_back():
             self._question.changed(self.buffer.text)
 
     # --- notices

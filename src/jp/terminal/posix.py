@@ -100,6 +100,24 @@ def foreground(fd: int) -> bool | None:
         return None
 
 
+def take_foreground_of_the_dead(fd: int) -> None:
+    """Become the terminal's foreground if the group that is has no process left."""
+    import signal
+
+    try:
+        os.killpg(os.tcgetpgrp(fd), 0)
+    except ProcessLookupError:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
+        try:
+            os.tcsetpgrp(fd, os.getpgrp())
+        except OSError:
+            pass
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    except OSError:
+        pass
+
+
 def size(fd: int) -> tuple[int, int] | None:
     """(columns, lines) of a terminal, None if it does not know (a fresh pty says 0 by 0)."""
     try:

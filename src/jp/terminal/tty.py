@@ -39,6 +39,10 @@ class Tty:
         """Whether we may read: our process group is the terminal's foreground. A lost terminal says no."""
         return bool(system.foreground(self.fd))
 
+    def reclaim(self) -> None:
+        """Take the foreground back from a process group that is gone: a program that had the terminal took it along."""
+        system.take_foreground_of_the_dead(self.fd)
+
     def is_there(self) -> bool:
         """Whether the terminal still is: a window that was closed is not."""
         return system.read_modes(self.fd) is not None

@@ -76,6 +76,10 @@ def foreground(fd: int) -> bool | None:
     return True if os.isatty(fd) else None
 
 
+def take_foreground_of_the_dead(fd: int) -> None:
+    """There are no groups that could have it."""
+
+
 def size(fd: int) -> tuple[int, int] | None:
     """(columns, lines) of a console, None if it does not know."""
     try:

@@ -40,7 +40,10 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     there = os.path.exists(os.path.join(root, ".jp"))
     workspace = Workspace.init(root, ctx.environ)
     if settings is not None:
+        changed = os.path.lexists(config_path)
         files.write_atomic(config_path, settings, follow=True)
+        if changed:
+            ctx.printer.note(f"assistant.model.id is {model} now, in {config_path}")
     _say(ctx, workspace, model, there)
     return 0
 
