@@ -708,6 +708,18 @@ def test_the_picker_begins_with_what_was_asked_for(world: World, jp: Jp) -> None
             assert terminal.wait() == "exited 1"
 
 
+def test_an_untitled_conversation_is_known_by_what_it_began_with(world: World) -> None:
+    directory = world.root / ".jp" / "conversations" / f"{BETA}-beta"
+    (directory / "metadata.json").write_text(json.dumps({"last_activated_at": "2024-02-01 00:00:00.0"}))
+    asked = {"timestamp": "2024-02-01 00:00:00.0", "type": "chat_request", "content": 'why "quick"\nand é \\ brown?'}
+    (directory / "events.json").write_text(json.dumps([asked]))
+    with running(world, "use", args=("c", "use", "?quick")) as terminal:
+        terminal.until('why "quick" and é \\ brown?')
+        quiet(terminal)
+        terminal.send(ESC)
+        assert terminal.wait() == "exited 1"
+
+
 def test_an_empty_set_has_nothing_to_choose_from(world: World) -> None:
     with running(world, "use", args=("c", "use", "?p")) as terminal:
         assert terminal.wait() == "exited 1"

@@ -1,5 +1,7 @@
 """Choices that are a person's: which conversation, which workspace, whether to delete (contracts, section 5)."""
 
+import os
+
 from jp.errors import JpError
 
 TYPE_CHECKING = False
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from jp.storage.listing import Summary
 
 NEW = "new"
+_BEGINNING, _WORDS = 1 << 13, 80
 NAME_HINTS = (
     "Start a conversation with `--new`, or name one with `--id`.",
     "Set `conversation.default_id` to decide it for good: last_activated, last_created, previous, an id.",
@@ -88,4 +91,26 @@ def _item(one: "Summary", ctx: "Context") -> "Item":
     from jp.prompt.questions import Item
 
     detail = f"{ids.display(one.id)}, {ago(one.last_activated_at, ctx.store.clock())}"
-    return Item(one.id, one.title or "(untitled)", detail)
+    return Item(one.id, one.title or _first_words(one.path) or "(untitled)", detail)
+
+
+def _first_words(directory: str) -> str:
+    """What an untitled conversation began with, as far as its first few kilobytes tell."""
+    import json
+    import re
+
+    from jp.storage import files
+    from jp.storage.errors import UnreadableFileError
+
+    try:
+        begins = next(iter(files.chunks(os.path.join(directory, "events.json"), _BEGINNING)), b"")
+    except (OSError, UnreadableFileError):
+        return ""
+    found = re.search(rb'"content"\s*:\s*"((?:[^"\\]|\\.)*)', begins)
+    if found is None:
+        return ""
+    try:
+        text = json.loads(b'"' + found[1] + b'"', strict=False)
+    except ValueError:  # cut in the middle of a character
+        return ""
+    return " ".join(str(text).split())[:_WORDS]

@@ -75,6 +75,9 @@ def _above(question: Edit) -> StyleAndTextTuples:
 
 def _help(question: Edit, editor: "InlineEditor") -> str:
     """What works here. Where it does not fit, the least needed is left out, but before a key all explanations."""
+    if editor.app.layout.is_searching:
+        searching = _joined("", [("Enter", "takes it"), ("Ctrl+R", "further back"), ("ESC", "as it was")])
+        return truncate(searching, max(1, editor.columns - 1))
     keys = [("Enter", "sends" if question.multiline else "answers", 0)]
     if question.multiline:
         if editor.kitty:
