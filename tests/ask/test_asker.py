@@ -90,8 +90,9 @@ def test_a_question_on_the_same_terminal_waits_its_turn(tmp_path: Path):
     with Terminal(["sh", "-c", '"$@" & first=$!; "$@"; wait $first', "sh", *child(ASK)]) as terminal:
         # Both are in the foreground: a script has no job control.
         terminal.until("Enter sends")
-        terminal.pump(0.3)
-        assert terminal.screen.text.count("Enter sends") == 1
+        for _ in range(10):
+            terminal.pump(0.05)
+        terminal.until(lambda s: s.text.count("Enter sends") == 1)
         terminal.send(b"x\r")
         terminal.until(lambda s: s.contents.count("Submitted(value='x')") == 1 and "Enter sends" in s.text)
         terminal.send(b"x\r")
@@ -183,6 +184,26 @@ def main():
     with Terminal(child(body)) as terminal:
         assert terminal.wait() == "exited 0"
         assert "not_promptable" in terminal.screen.contents
+
+
+@pytest.mark.parametrize("limit", [11, 12, 13])
+def test_too_few_descriptors_are_no_internal_error(limit: int):
+    body = f"""
+def main():
+    import resource
+    from jp.errors import JpError
+    resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))
+    try:
+        asker.ask(Edit("Say:"), about="what to say")
+    except JpError as error:
+        printer.out(error.code + chr(10))
+"""
+    with Terminal(child(body)) as terminal:
+        terminal.until(lambda s: "Enter sends" in s.text or "system" in s.text)
+        if "Enter sends" in terminal.screen.text:
+            terminal.send(b"x\r")
+        assert terminal.wait() == "exited 0"
+        assert terminal.modes() == terminal.modes_before
 
 
 @pytest.mark.req("088-41")

@@ -155,6 +155,8 @@ class Asker:
                     finally:
                         self._dialogue = None
                         self._router.stood(self._clock() - began)
+        except OSError as error:  # too few descriptors, a terminal that was taken away
+            return _Raised(UnaskableError(about, error))
         except BaseException as error:  # main raises it
             return _Raised(error)
 
@@ -313,6 +315,20 @@ class _Turn:
     ) -> None:
         if self._tty is not None:
             self._tty.give_turn()
+
+
+class UnaskableError(JpError):
+    """The system does not let the question be asked."""
+
+    code = "system"
+
+    def __init__(self, about: str, error: OSError) -> None:
+        reason = error.strerror or str(error)
+        super().__init__(
+            f"can't ask for {about or 'an answer'}: {reason}",
+            hints=["Raise the limit on open files (`ulimit -n 256`), or end what has so many open."],
+            metadata={"errno": error.errno},
+        )
 
 
 class _EndingError(JpError):
