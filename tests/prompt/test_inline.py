@@ -533,7 +533,7 @@ def test_a_fault_in_drawing_ends_it_with_the_text(after: int, monkeypatch: pytes
         window.ask(Edit("Reply:", seed="seed"))
         if after:
             window.until("seed")
-            for key in "abc":
+            for key in "abcdefghij":  # keys that come together are drawn together
                 window.send(key)
                 window.pump_for(0.05)
         outcome = window.done()

@@ -570,7 +570,7 @@ UNATTENDED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "inside": ("exited 0", "", ()),
     "home": ("exited 0", "", ()),
     "workspace": ("exited 1", "no_workspace", ("jp init", "--workspace")),
-    "lock": ("exited 4", "locked", ("somebody else",)),
+    "lock": ("exited 4", "locked", ("somebody else", "--new", "--id")),
 }
 
 

@@ -105,6 +105,8 @@ def lock_or(conversation_id: str, ctx: "Context", instead: "Sequence[str]") -> "
                 continue
             if choice in instead:
                 return choice
+            if instead:
+                error.hints = (*error.hints, "Or use another conversation: `--new`, `--id`.")
             raise
 
 

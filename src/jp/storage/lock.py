@@ -202,7 +202,7 @@ def locked_error(holder: Holder | None, what: str) -> LockedError:
     command = " ".join("".join(c if c.isprintable() else " " for c in holder.command).split())
     who = f"process {holder.pid}" + (f" ({command})" if command else "")
     since = f" since {holder.acquired_at[:19].replace('T', ' ')} UTC" if holder.acquired_at else ""
-    hints = ["Try again when it is done, or use another conversation: `--new`, `--id`."]
+    hints = ["Try again when it is done."]
     if state == "stopped":
         hints = [f"Bring it back with `fg`, or end it with `kill {holder.pid}; kill -CONT {holder.pid}`."]
     return LockedError(
