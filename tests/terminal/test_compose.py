@@ -456,6 +456,29 @@ def test_a_document_that_was_left_is_gone_on_with_settings_and_all(workspace, se
         terminal.wait()
 
 
+def test_two_compositions_of_one_conversation_keep_out_of_each_others_way(workspace, server, editor, tmp_path):
+    with compose(workspace, "begin") as terminal:
+        assert terminal.wait() == "exited 0"
+    ready = tmp_path / "ready"
+    slow = f"sed -i '1s/.*/saved by the first/' $1; touch {ready}; while [ ! -e {ready}.go ]; do sleep 0.05; done"
+    with compose(workspace, editor=editor(slow)) as first:
+        first.until(HELP)
+        first.send(b"first" + CTRL_X)
+        first.until(lambda _: ready.exists())
+        with compose(workspace, editor=editor("sed -i '1s/.*/saved by the second/' $1", "other")) as second:
+            second.until(HELP)
+            assert "first" not in second.screen.text
+            second.send(b"second" + CTRL_X)
+            second.until("saved by the second")
+            second.send(ENTER)
+            assert second.wait() == "exited 0"
+        Path(f"{ready}.go").touch()
+        first.until("saved by the first")
+        first.send(ENTER)
+        assert first.wait() == "exited 0"
+    assert requests(server)[1:] == ["saved by the second", "saved by the first"]
+
+
 # --- nothing that was written is lost
 
 Leave = Callable[[Terminal], None]

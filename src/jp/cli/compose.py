@@ -40,8 +40,11 @@ class Writing:
         settings = config.root
         compose = settings.query.compose_in_editor
         kept = drafts(ctx)
-        key = f"query-{conversation.id}" if conversation is not None else f"query-new-{_session(ctx)}"
-        self._document = _document(ctx, config, conversation, os.path.join(kept.directory, key))
+        wanted = f"query-{conversation.id}" if conversation is not None else f"query-new-{_session(ctx)}"
+        key = kept.claim(wanted)
+        beside = os.path.join(kept.directory, key)
+        # Where another process is writing the same, it has the document's place, too.
+        self._document = _document(ctx, config, conversation, beside, alone=key == wanted)
         self._composition: Composition = Composition(
             Wanted.QUERY,
             message=MESSAGE,
@@ -100,8 +103,10 @@ class Writing:
             self._composition.moved(f"query-{conversation_id}")
 
 
-def _document(ctx: "Context", config: "Config", conversation: "Conversation | None", directory: str) -> "DocumentFile":
-    """The query document, in the conversation's directory where that is the user's own, else in `directory`."""
+def _document(
+    ctx: "Context", config: "Config", conversation: "Conversation | None", directory: str, *, alone: bool
+) -> "DocumentFile":
+    """The query document: `alone` in the conversation's directory where that is the user's own, else in `directory`."""
     from jp.ask.document_file import DocumentFile as File
     from jp.cli.asking import editor_for, say
     from jp.editor.history import recent
@@ -110,7 +115,9 @@ def _document(ctx: "Context", config: "Config", conversation: "Conversation | No
     history = ""
     if conversation is not None:
         history = recent(conversation.stream)
-        if conversation.persisted and _own(ctx, conversation.path):  # a cloned project says nothing of what is written
+        if (
+            alone and conversation.persisted and _own(ctx, conversation.path)
+        ):  # a cloned project says nothing of what is written
             directory = conversation.path
     return File(editor_for(ctx, config), directory, editable(config), history, say(ctx))
 

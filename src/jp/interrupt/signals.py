@@ -97,6 +97,18 @@ def alone() -> None:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, _signal.valid_signals() - {_signal.SIGTTOU})
 
 
+def take_foreground(fd: int) -> None:
+    """Make our process group the terminal's foreground, from the background; a terminal that is gone stays so."""
+    if sys.platform != "win32":
+        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGTTOU,))  # or it would stop us
+        try:
+            os.tcsetpgrp(fd, os.getpgrp())
+        except OSError:
+            pass
+        finally:
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+
+
 class Signals:
     """Owns the handlers, the wake-up descriptor and the pipe behind it.
 

@@ -13,13 +13,6 @@ from typing import NamedTuple
 from jp.prompt.backend import CONTINUE, END, PRESS, RESIZE, STOP, PromptTerminal
 from jp.prompt.keys import KeyReader, Press, Reply, Token
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import signal as _signal
-    from collections.abc import Iterable
-else:
-    import _signal  # the signal module itself would import enum
-
 LOST = "lost"  # beside the notices: the terminal is gone
 CHUNK = 65536
 _DRAIN_READS = 256  # a flood of input must not keep a press waiting for ever
@@ -43,14 +36,10 @@ class Keys(NamedTuple):
 
 def read(terminal: PromptTerminal, size: int = CHUNK) -> bytes | None:
     """What is there; nothing at the end of the input, None when it can't be read (lost, or not ours just now)."""
-    blocked = _hold_ttin()  # in the background a read is an error then, not a stopped job
     try:
         return os.read(terminal.fd, size)
-    except OSError:
+    except OSError:  # in the background, too: the prompt thread blocks the signal that would stop the job
         return None
-    finally:
-        if blocked is not None:
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, blocked)
 
 
 def queued(terminal: PromptTerminal, secs: float = 0) -> bool:
@@ -142,9 +131,3 @@ class Reading:
                 kept.append(token)
         if kept:
             self._events.append(Keys(kept, self._quiet))
-
-
-def _hold_ttin() -> "Iterable[int] | None":
-    if not hasattr(_signal, "SIGTTIN"):
-        return None
-    return _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGTTIN,))

@@ -102,18 +102,12 @@ def foreground(fd: int) -> bool | None:
 
 def take_foreground_of_the_dead(fd: int) -> None:
     """Become the terminal's foreground if the group that is has no process left."""
-    import signal
+    from jp.interrupt.signals import take_foreground
 
     try:
         os.killpg(os.tcgetpgrp(fd), 0)
     except ProcessLookupError:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
-        try:
-            os.tcsetpgrp(fd, os.getpgrp())
-        except OSError:
-            pass
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        take_foreground(fd)
     except OSError:
         pass
 
