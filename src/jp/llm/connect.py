@@ -13,8 +13,8 @@ import errno
 import selectors
 import socket
 import threading
-import time
 
+from jp.interrupt.standing import clock
 from jp.llm.address import Address
 from jp.llm.errors import (
     ConnectionRefused,
@@ -121,9 +121,9 @@ class _Race:
                     return won
                 next_start = STAGGER
                 continue
-            begun = time.monotonic()
+            begun = clock()
             ready = self._selector.select(min(left, next_start if self._waiting else STAGGER, STAGGER))
-            waited = min(time.monotonic() - begun, 2 * STAGGER)
+            waited = min(clock() - begun, 2 * STAGGER)
             left -= waited
             next_start -= waited
             for key, _ in ready:

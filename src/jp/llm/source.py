@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct
 
 from jp.errors import JpError
+from jp.interrupt.standing import clock
 from jp.llm.connect import Lifeline
 from jp.llm.errors import BadResponse, LlmError, NetworkError, Stopped, StreamCut, Timeout, TooLarge
 from jp.llm.events import Event, Keepalive, Message, Reasoning, ToolCallArguments, joined
@@ -154,7 +155,7 @@ class Source:
             self._progress("receiving")
             if exchange.status // 100 != 2:
                 return exchange.explained(self._refused(exchange))
-            self._read_at = time.monotonic()
+            self._read_at = clock()
             try:
                 self._stream(exchange)
             except (NetworkError, StreamCut, BadResponse) as error:
@@ -197,7 +198,7 @@ class Source:
         if any(not isinstance(event, Keepalive) for event in events):
             self._quiet = 0.0
         idle = self._options.idle_secs
-        now = time.monotonic()
+        now = clock()
         self._quiet += min(now - self._read_at, idle)  # at most: the process may have been stopped meanwhile
         self._read_at = now
         if idle and self._quiet > KEEPALIVE_PATIENCE * idle:

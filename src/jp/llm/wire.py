@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import socket
 import struct
-import time
 from collections.abc import Mapping
 
+from jp.interrupt.standing import clock
 from jp.llm.address import Address
 from jp.llm.connect import Lifeline, connect
 from jp.llm.errors import ConnectionLost, LlmError, Stopped, Timeout
@@ -48,12 +48,12 @@ class Wire:
         with self._translated("sending the request", limit):
             self._sock.settimeout(SLICE)
             while view:
-                begun = time.monotonic()
+                begun = clock()
                 try:
                     view = view[self._sock.send(view) :]
                     waited = 0.0
                 except TimeoutError:
-                    waited += min(time.monotonic() - begun, 2 * SLICE)
+                    waited += min(clock() - begun, 2 * SLICE)
                     if waited >= (limit or float("inf")):
                         raise
 
@@ -65,11 +65,11 @@ class Wire:
             while True:
                 slice_ = max(min(SLICE, limit - waited), 0.001)
                 self._sock.settimeout(slice_)
-                begun = time.monotonic()
+                begun = clock()
                 try:
                     data = self._sock.recv(size)
                 except TimeoutError:
-                    waited += min(max(time.monotonic() - begun, slice_), 2 * SLICE)
+                    waited += min(clock() - begun, 2 * SLICE)
                     if waited >= limit:
                         raise
                     continue

@@ -5,8 +5,8 @@ timer threads: the next deadline bounds the wait.
 """
 
 import heapq
-import time
 
+from jp.interrupt import standing
 from jp.interrupt.mailbox import EmptyError, Mailbox
 
 TYPE_CHECKING = False
@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 WAKE = "wake"  # what `get` returns when a shutdown has begun
 
 
-class Inbox:
-    """Events for the main thread. `post` is safe from any thread and from a signal handler, and never blocks."""
+_LOOK_SECS = 0.05  # while time stands still
 
-    def __init__(self, clock: "Callable[[], float]" = time.monotonic) -> None:
+
+class Inbox:
+    """Events for the main thread. `post` is safe from any thread and from a signal handler, and never blocks.
+
+    Deadlines are on a clock that stands still while the job is stopped or a question is up.
+    """
+
+    def __init__(self, clock: "Callable[[], float]" = standing.clock) -> None:
         self._mail: Mailbox[object] = Mailbox()
         self._deadlines: list[tuple[float, int, object]] = []
         self._next = iter(range(1 << 62)).__next__
@@ -33,29 +39,9 @@ class Inbox:
         """Have `get` return `event` once `seconds` have passed."""
         heapq.heappush(self._deadlines, (self._clock() + seconds, self._next(), event))
 
-    def stood(self, seconds: float) -> None:
-        """Time stood still for `seconds` (the job was stopped): every deadline moves."""
-        self._deadlines = [(when + seconds, order, event) for when, order, event in self._deadlines]
-
     def attend(self, router: "Router") -> "Callable[[], None]":
-        """Have a shutdown wake `get`, and time stand still while the job is stopped; returns what ends that."""
-        stops: list[float] = []
-
-        def go_on() -> None:
-            if stops:  # else it was stopped behind our back (SIGSTOP), nobody knows when
-                self.stood(self._clock() - stops.pop())
-
-        undo = (
-            router.token.subscribe(lambda: self.post(WAKE)),
-            router.on_stop(lambda: stops.append(self._clock())),
-            router.on_continue(go_on),
-        )
-
-        def end() -> None:
-            for each in undo:
-                each()
-
-        return end
+        """Have a shutdown wake `get`; returns what ends that."""
+        return router.token.subscribe(lambda: self.post(WAKE))
 
     def get(self) -> object:
         """The next event; a deadline that has passed goes first."""
@@ -66,6 +52,6 @@ class Inbox:
             if left <= 0:
                 return heapq.heappop(self._deadlines)[2]
             try:
-                return self._mail.get(min(left, 3600))
+                return self._mail.get(max(left, _LOOK_SECS) if standing.still() else min(left, 3600))
             except EmptyError:
                 continue
