@@ -330,12 +330,12 @@ def test_looking_whether_somebody_asks_gives_no_lock_away() -> None:
         assert lock is not None
         assert others is not None
         assert not tty.asked_on()
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        assert tty.asked_on()
+        assert tty.take_turn()
+        assert not tty.asked_on()  # it is our own question
         assert other.asked_on()
         with pytest.raises(BlockingIOError):
             fcntl.flock(others, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fcntl.flock(lock, fcntl.LOCK_UN)
+        tty.give_turn()
         assert not other.asked_on()
     os.close(master)
     os.close(slave)

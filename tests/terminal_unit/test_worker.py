@@ -98,10 +98,10 @@ def test_what_a_lend_finds_half_way_out_waits_for_its_end() -> None:
     sink.room = 100
     worker._polled(99, False)
     worker.work()
-    assert sink.order.text == "helreally?"
+    assert sink.order.text == "hel\nreally?", "on a line of its own"
     worker.post(worker.take_back, gate)
     worker.work()
-    assert sink.order.text == "helreally?lo\n"
+    assert sink.order.text == "hel\nreally?hello\n", "what was half way out is a line like any other"
     assert device.drained
 
 

@@ -3,6 +3,9 @@
 A destination and its capabilities are made together here and never replaced one without the other.
 """
 
+import os
+import stat
+
 from jp.terminal import system
 from jp.terminal.capabilities import ChannelCaps, Format, resolve, smart_terminal
 from jp.terminal.device import Device
@@ -69,11 +72,21 @@ def of_process(format_: Format, environ: "Mapping[str, str]", tty: "Tty | None")
         Device(FdSink(group, terminal=all(terminals[target] for target in group)), tuple(group), _filters(caps))
         for group in groups.values()
     ]
+    for device in devices:
+        device.shared = Target.TTY in device.targets and Target.OUT not in device.targets and _is_pipe(1)
     channels = Channels(format_, caps, devices, environ)
     channels.columns = {target: _width_of(fd) for target, fd in fds.items() if terminals[target]}
     asked = tty.asked_on if tty is not None else lambda: False
     channels.may_draw = lambda: system.foreground(2) is not False and not asked()
     return channels
+
+
+def _is_pipe(fd: int) -> bool:
+    try:
+        kind = os.fstat(fd).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
 
 
 def of_memory(

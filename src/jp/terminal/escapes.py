@@ -131,6 +131,24 @@ def _short_end(text: str, body: int, kind: str) -> int:
     return -1 if len(text) < body + CSI_LIMIT else body + CSI_LIMIT
 
 
+def unfinished(text: str) -> int:
+    """How many characters at the end of `text` are a sequence that goes on."""
+    start = text.rfind(ESC)
+    if start < 0:
+        return 0
+    if start == len(text) - 1:
+        before = text.rfind(ESC, 0, start)
+        start = before if before >= 0 else start  # it may be the terminator of that one
+    elif text[start + 1] == "[":
+        return len(text) - start if _csi_end(text, start + 2) < 0 else 0
+    elif text[start + 1] == "\\":
+        return 0
+    cutter = Escapes()
+    for _ in cutter.feed(text[start:]):
+        pass
+    return len(cutter.end())
+
+
 def is_sgr(sequence: str) -> bool:
     """Whether it selects colours and styles and does nothing else (`CSI > 4 m` is a keyboard mode)."""
     return sequence.endswith("m") and not sgr_parameters(sequence).strip("0123456789;:")

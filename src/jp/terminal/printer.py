@@ -290,14 +290,16 @@ class Printer:
         """The terminal for a prompt or an editor: a context manager.
 
         What is queued for the terminal is written first, for at most 50 ms; what comes later waits for the end, and so
-        does the status line. Other devices go on. An unfinished line is written again afterwards.
+        does the status line. Other devices go on. The prompt begins at column 0. An unfinished line is written again
+        afterwards, or goes on where it stopped when the loan's end is clean (`Loan.end`).
         """
         worker = self._worker
         return Loan(
             self.tty,
             begin=lambda gate: self._post(worker.lend, gate),
-            end=lambda gate: self._post(worker.take_back, gate),
+            end=lambda gate, clean: self._post(worker.take_back, gate, clean),
             write=self.terminal,
+            drawn=lambda gate: self._post(worker.drawn, gate),
         )
 
     def suspend(self) -> None:

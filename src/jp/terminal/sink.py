@@ -48,6 +48,10 @@ class FdSink:
             return self._own
         return next(iter(self._fds.values())) if self._checked and system.POLLABLE else None
 
+    def columns(self) -> int | None:
+        """The terminal's width; None where it does not know."""
+        return (system.size(next(iter(self._fds.values()))) or (None, None))[0] if self.terminal else None
+
     def write(self, target: "Target", data: memoryview) -> int:
         """Write at most one chunk; 0 when there is no room now. Raises OSError for everything else."""
         fd = self._fds[target] if self._own is None else self._own
@@ -103,18 +107,26 @@ class Buffer:
 
 
 class MemorySink:
-    """Buffers in place of descriptors; `order` holds the writes of all targets as they came."""
+    """Buffers in place of descriptors; `order` holds the writes of all targets as they came.
 
-    __slots__ = ("_buffers", "order", "terminal")
+    `width` is the terminal's, None where it does not know.
+    """
+
+    __slots__ = ("_buffers", "order", "terminal", "width")
 
     def __init__(self, buffers: "Mapping[Target, Buffer]", *, terminal: bool, order: Buffer) -> None:
         self._buffers = dict(buffers)
         self.terminal = terminal
         self.order = order
+        self.width: int | None = None
 
     def watched(self) -> int | None:
         """Nothing to poll."""
         return None
+
+    def columns(self) -> int | None:
+        """The width that was set."""
+        return self.width
 
     def write(self, target: "Target", data: memoryview) -> int:
         """Take everything."""

@@ -86,6 +86,7 @@ class Worker:
         self._clock = clock
         self._flushes: list[tuple[list[tuple[Device, int]], Gate]] = []
         self._lends: list[tuple[Device, int, float, Gate]] = []
+        self._drawings: list[tuple[Device, Gate]] = []
         self._stop = False
         self.ended = False
         self._waiter: Waiter | None = None
@@ -139,6 +140,7 @@ class Worker:
         if device is None:
             return
         if device.held:
+            device.leave_trace()
             device.push(Entry(target, text), urgent=True)
         else:
             self.write(target, text, True, 0.0)
@@ -158,8 +160,19 @@ class Worker:
         device.hasten()
         self._lends.append((device, device.accepted, self._clock() + LEND_SECS, gate))
 
-    def take_back(self, gate: Gate) -> None:
-        """The lend that was asked for with `gate` is over; its loan may not even have begun."""
+    def drawn(self, gate: Gate) -> None:
+        """Open `gate` when all that was drawn on the terminal is out."""
+        device = self._by_target.get(Target.TTY)
+        if device is None:
+            gate.open()
+        else:
+            self._drawings.append((device, gate))
+
+    def take_back(self, gate: Gate, clean: bool = False) -> None:
+        """The lend that was asked for with `gate` is over; its loan may not even have begun.
+
+        `clean`: its drawing is erased and the cursor where it was.
+        """
         device = self._by_target.get(Target.TTY)
         if device is None:
             return
@@ -171,9 +184,7 @@ class Worker:
                     device.push(device.urgent.popleft())
             return
         self._advance(device, self._clock())
-        half_out = device.half_out
-        if device.release() and device.line.is_open and not half_out:
-            device.push_raw(device.targets[0], device.line.again().encode("utf-8", "replace"))
+        device.release(clean)
 
     def touch_status(self) -> None:
         """A claim on the status line has changed."""
@@ -311,6 +322,11 @@ class Worker:
                 else:
                     waiting.append(lend)
             self._lends = waiting
+        if self._drawings:
+            for device, gate in self._drawings:
+                if device.drawn:
+                    gate.open()
+            self._drawings = [each for each in self._drawings if not each[0].drawn]
         if self._flushes:
             left = []
             for marks, gate in self._flushes:
@@ -325,12 +341,8 @@ class Worker:
         now = self._clock()
         if self.status is not None:
             self._guard(self.status.clear, now)
-        if not device.half_out and not device.held:
-            target = device.targets[0]
-            reset = b"\x1b[0m" if device.line.style else b""
-            device.push_raw(target, reset + (b"\n" if device.line.is_open else b""))
-            self._advance(device, now)
         device.hold()
+        self._advance(device, now)
         gate.open()
 
     def _give_up(self) -> None:
@@ -347,7 +359,11 @@ class Worker:
 def urgent_line(text: str, device: Device, *, repaint: bool) -> bytes:
     """A message that is written past the queue: on a line of its own, over a status line but not over a prompt."""
     if device.held:
+        device.leave_trace()
         lead = "\r\n"
+    elif device.line.is_open:  # there is no status line then
+        device.line.astray = True
+        lead = "\n"
     else:
-        lead = (CLEAR_LINE if repaint else "") + ("\n" if device.line.is_open else "")
+        lead = CLEAR_LINE if repaint else ""
     return (lead + text).encode("utf-8", "replace")
