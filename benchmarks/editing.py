@@ -1,19 +1,15 @@
 """The inline editor of `jp query` on a terminal: how soon a key counts, how soon it is seen, how soon a paste is."""
 
-import fcntl
 import os
-import pty
 import select
 import statistics
-import struct
-import termios
 import time
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Self
 
-from benchmarks import fixtures
+from benchmarks import fixtures, tty
 from benchmarks.measure import BARE, JP, Table, times, wall
 
 START_LIMIT = 20.0  # times the bare interpreter
@@ -35,14 +31,7 @@ class Prompt:
 
     def __init__(self, env: Mapping[str, str], cwd: str, ahead: bytes = b"") -> None:
         session = f"bench-{next(_numbers)}"  # each with no draft
-        self.child, self.master = pty.fork()
-        if self.child == 0:
-            try:
-                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-                os.chdir(cwd)
-                os.execvpe(JP, [JP, "query"], {**env, "TERM": "xterm-256color", "JP_SESSION": session})
-            finally:
-                os._exit(127)
+        self.child, self.master = tty.start([JP, "query"], env={**env, "JP_SESSION": session}, cwd=cwd)
         self.output = b""
         if ahead:
             os.write(self.master, ahead)

@@ -16,7 +16,7 @@ LIST_SECONDS = 0.3  # beyond the interpreter's own, for 5,000
 REQUEST_SECONDS = 2.0
 MEMORY = 4.0  # times the file
 FULL = 100  # MB: below, what the program takes without any history is not small beside the file
-FROZEN_MS = 100.0
+FROZEN_MS = 50.0
 BESIDE = 1.2  # what a large neighbour may cost a listing, with room for noise
 
 

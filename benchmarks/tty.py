@@ -22,6 +22,19 @@ class Ended:
     size: int
 
 
+def start(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, columns: int = 100) -> tuple[int, int]:
+    """Start it; its process id, and the descriptor of the terminal's other side."""
+    child, master = pty.fork()
+    if child == 0:
+        try:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+            os.chdir(cwd)
+            os.execvpe(argv[0], list(argv), {**env, "TERM": "xterm-256color"})
+        finally:
+            os._exit(127)
+    return child, master
+
+
 def run(
     argv: Sequence[str],
     *,
@@ -31,16 +44,8 @@ def run(
     columns: int = 100,
 ) -> Ended:
     """Run to its end; `heard` gets each read and its time (monotonic nanoseconds). Raises RuntimeError on failure."""
-    environment = {**env, "TERM": "xterm-256color"}
-    start = time.perf_counter()
-    child, master = pty.fork()
-    if child == 0:
-        try:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-            os.chdir(cwd)
-            os.execvpe(argv[0], list(argv), environment)
-        finally:
-            os._exit(127)
+    start_at = time.perf_counter()
+    child, master = start(argv, env=env, cwd=cwd, columns=columns)
     size, tail = 0, b""
     try:
         while data := _read(master):
@@ -51,7 +56,7 @@ def run(
     finally:
         os.close(master)
     _, status, usage = os.wait4(child, 0)
-    taken = time.perf_counter() - start
+    taken = time.perf_counter() - start_at
     code = os.waitstatus_to_exitcode(status)
     if code != 0:
         raise RuntimeError(f"{' '.join(argv)}: exit {code}\n{tail.decode(errors='replace')}")

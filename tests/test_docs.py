@@ -112,13 +112,39 @@ def test_the_pickers_in_the_guide_are_targets():
 
 
 def test_the_questions_in_the_guide_look_as_they_do():
-    from jp.ask.asker import FALLBACK
+    from jp.ask.menus import FALLBACK, STREAMING, TURN
     from jp.prompt.choice import asking
     from jp.prompt.questions import confirm
 
     guide = (ROOT / "docs/guide.md").read_text()
-    assert f"\n{asking(FALLBACK).strip()}\n" in guide
+    assert f"\n{asking(FALLBACK.question(over_prompt=True)).strip()}\n" in guide
+    for menu in (STREAMING, TURN, FALLBACK):
+        assert f"| `{asking(menu.question()).strip()}` |" in guide
+        row = guide.partition(f"| `{asking(menu.question()).strip()}` |")[2].partition("\n")[0]
+        assert re.findall("`(.)`", row) == [entry.key for entry in menu.entries]
     assert f"\n{asking(confirm('Delete this conversation for good?', default='n')).strip()}\n" in guide
+
+
+@pytest.mark.req("092-165", "088-145")
+def test_the_guide_tells_the_ladder_and_how_a_reply_is_written():
+    from jp.config.sections.interaction import STREAMING_ACTIONS, TURN_ACTIONS
+
+    guide = (ROOT / "docs/guide.md").read_text()
+    interrupt = guide.partition("## Interrupt\n")[2].partition("\n## ")[0]
+    rungs = re.findall(r"^\| (first|second|third) press \| ([^|]*)", interrupt, re.M)
+    assert [rung for rung, _ in rungs] == ["first", "second", "third"]
+    assert "gracefully shutting down…" in rungs[1][1]
+    assert "terminating program…" in rungs[2][1]
+    assert "Without a terminal" in interrupt
+    assert "ESC and Ctrl-C" in interrupt
+    assert {word for word in (*STREAMING_ACTIONS, *TURN_ACTIONS) if f"`{word}`" not in interrupt} == set()
+    assert "replace the first rung of their scope, and nothing" in interrupt
+    reply = re.findall(r"^\| (?:from|by) .*\|$", interrupt, re.M)
+    assert len(reply) == 3
+    assert all(row.count("the answer goes on") == 3 for row in reply if "without a menu" in row)
+    assert all(row.count("the menu again") == 3 for row in reply if "without a menu" not in row)
+    for key in ("Enter sends", "Alt+Enter", "Ctrl+X"):
+        assert key in interrupt
 
 
 def test_the_query_document_in_the_guide_is_one():

@@ -26,13 +26,17 @@ def main() -> "NoReturn":
     from jp.interrupt.router import Router
 
     router = Router()
+    router.promptable = None  # until the channels are known: a first press waits for that
     router.arm()
     _limit_core()
     # A busy thread otherwise keeps the interpreter for 5 ms at each hand-over.
     sys.setswitchinterval(0.0005)
     from jp.interrupt.end import finish
 
-    finish(_run(sys.argv[1:], router))
+    status = _run(sys.argv[1:], router)
+    if router.pending:
+        router.promptable = False  # the run was over before anybody could be asked
+    finish(status)
 
 
 def _run(argv: "list[str]", router: "Router") -> int:

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,7 @@ backend = Wedged()
 """
 
 
+@pytest.mark.req("092-17")
 @pytest.mark.parametrize("how", ["key", "signal"])
 def test_a_press_counts_while_a_prompt_is_stuck(how: str):
     with Terminal(child("router.shutdown_timeout_secs = 0.5\n" + ASK, before=WEDGED)) as terminal:
@@ -218,3 +220,36 @@ def test_prompts_know_neither_editor_nor_printer_nor_configuration():
     forbidden = ("jp.editor", "jp.config", "jp.ask", "jp.terminal.printer", "jp.terminal.worker", "jp.llm", "jp.cli")
     assert not [name for name in modules if name.startswith(forbidden)]
     assert "jp.prompt.inline" in modules
+
+
+@pytest.mark.req("092-160")
+def test_after_prompts_and_menus_signals_are_the_routers_still():
+    body = """
+import signal
+def owners():
+    names = ("INT", "TERM", "HUP", "QUIT", "TSTP", "CONT", "WINCH")
+    descriptor = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+    return [signal.getsignal(getattr(signal, "SIG" + name)) for name in names], descriptor
+
+def main():
+    before = owners()
+    printer.out(repr(asker.ask(Edit("Say:"))) + chr(10))
+    printer.out(repr(asker.ask(Select("Which:", (Item("a", "A"),)))) + chr(10))
+    printer.out(repr(asker.ask(Secret("Key:"))) + chr(10))
+    printer.out("the same" + chr(10) if owners() == before and before[1] >= 0 else "others" + chr(10))
+"""
+    with Terminal(child(body)) as terminal:
+        terminal.until("Enter sends")
+        terminal.press()
+        terminal.until("[c,q,b,?]?")
+        terminal.send(b"b")
+        terminal.until("Enter sends")
+        terminal.send(b"x\r")
+        for question in ("Which:", "Key:"):
+            terminal.until(question)
+            silence = time.monotonic() + 0.3
+            terminal.until(lambda _, silence=silence: time.monotonic() > silence)  # type: ignore[misc]
+            terminal.send(b"\x1b")
+        assert terminal.wait() == "exited 0"
+        assert "the same" in terminal.screen.lines

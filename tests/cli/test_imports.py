@@ -43,7 +43,8 @@ def test_the_version_takes_the_router_and_nothing_else(plain: Path):
     modules = loaded("--version", cwd=plain)
     assert ours(modules) <= {
         "jp", "jp.boot", "jp.errors", "jp.interrupt", "jp.interrupt.checkpoint", "jp.interrupt.end",
-        "jp.interrupt.ladder", "jp.interrupt.router", "jp.interrupt.signals", "jp.interrupt.token",
+        "jp.interrupt.ladder", "jp.interrupt.router", "jp.interrupt.signals",
+        "jp.interrupt.standing", "jp.interrupt.token",
         "jp.interrupt.watchdog", "jp.version",
     }  # fmt: skip
     assert not tops(modules) & (HEAVY | {"re", "enum", "typing", "argparse", "threading", "json", "msgspec"})

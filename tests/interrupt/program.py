@@ -518,6 +518,8 @@ def main() -> None:
 
     def run(argv: list[str], router: Router) -> int:
         argv = [word for word in argv if word != "--format=json"]
+        if argv[0] != "starting":
+            router.promptable = False  # as the channels find out at once
         status: int = PROGRAMS[argv[0]](router, *argv[1:])
         return status
 

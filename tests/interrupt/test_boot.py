@@ -14,7 +14,8 @@ from tests.support.terminal import Terminal
 
 CHEAP = {"faulthandler", "select"}  # of the standard library, beside what every interpreter has loaded
 OURS = {"boot", "interrupt"} | {
-    f"interrupt.{name}" for name in ("checkpoint", "end", "ladder", "router", "signals", "token", "watchdog")
+    f"interrupt.{name}"
+    for name in ("checkpoint", "end", "ladder", "router", "signals", "standing", "token", "watchdog")
 }
 
 

@@ -33,6 +33,7 @@ class OnTerminal:
         self.master, self.slave = os.openpty()
         os.set_blocking(self.master, False)
         self.fd, self.escapes, self.colour = self.slave, escapes, colour
+        self.idle = True
         self.wake_fd, self._wake = os.pipe()
         self._notices: set[str] = set()
         self._lock = threading.Lock()
@@ -93,6 +94,9 @@ class OnTerminal:
         system.discard_input(self.slave)
         self.discarded += 1
         self.drawn = time.monotonic()
+
+    def waiting(self) -> int:
+        return system.waiting(self.slave)
 
     def echo(self, shown: bool) -> None:
         modes = termios.tcgetattr(self.slave)

@@ -57,11 +57,9 @@ def test_a_turn_is_folded_into_both_copies_once(store: Store, make: Make) -> Non
     writer.partial("message", "")
     writer.complete_partial(ChatResponse(timestamp=T, reasoning="thinking", metadata={"signature": "s"}))
     writer.partial("message", "ans")
-    assert writer.has_partials
     assert Path(made.path, "events.json").read_bytes() == old
     assert journal_of(made).exists()
     writer.complete_partial(ChatResponse(timestamp=T, message="answer"))
-    assert not writer.has_partials
     writer.fold()
     end(writer)
     assert not journal_of(made).exists()
@@ -96,28 +94,33 @@ def test_unfinished_answers_are_stored_as_they_are(store: Store, make: Make) -> 
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_an_answer_can_be_dropped_and_the_question_kept(store: Store, make: Make, dies: bool) -> None:
+def test_a_question_and_what_came_of_it_can_be_forgotten(store: Store, make: Make, dies: bool) -> None:
     made = make()
     writer = writer_for(store, made)
     writer.append(ChatRequest(timestamp=T, content="q2"))
+    writer.partial("message", "half")
+    writer.complete_partial(ChatResponse(timestamp=T, message="half"))
+    length = writer.length
+    writer.append(ChatRequest(timestamp=T, content="not this"))
     writer.partial("reasoning", "hm")
-    writer.partial("message", "not this")
-    writer.drop_partials()
-    assert not writer.has_partials
-    writer.drop_partials()
+    writer.complete_partial(ChatResponse(timestamp=T, reasoning="hm"))
+    writer.partial("message", "nor this")
+    writer.undo(length)
     if not dies:
+        writer.append(ChatRequest(timestamp=T, content="but this"))
         writer.fold()
     end(writer)
-    assert said(store, made.id) == ["q", "a", "q2"]
+    assert said(store, made.id) == ["q", "a", "q2", "half", *([] if dies else ["but this"])]
 
 
 def test_a_turn_can_be_forgotten(store: Store, make: Make) -> None:
     made = make()
     before = tree(made.path)
     writer = writer_for(store, made)
+    length = writer.length
     writer.append(ChatRequest(timestamp=T, content="never mind"))
     writer.partial("message", "half")
-    writer.discard()
+    writer.undo(length)
     assert len(writer._conversation.stream) == 3
     writer.fold()
     end(writer)
@@ -160,7 +163,7 @@ def test_a_running_turn_is_seen_by_others_and_not_touched(store: Store, make: Ma
     # Who looked at it then and writes later does not write what they saw then.
     looked = store.open(made.id)
     assert len(looked.stream) == 5
-    writer.discard()
+    writer.undo(3)
     end(writer)
     lock = store.lock(made.id)
     later = TurnWriter.begin(looked, lock)

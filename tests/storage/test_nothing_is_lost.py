@@ -62,12 +62,14 @@ class Life(RuleBasedStateMachine):
     def begin(self) -> None:
         self.lock = self.store.lock(self.id)
         self.writer = TurnWriter.begin(self.store.open(self.id, self.lock), self.lock)
+        self.first, self.before = self.writer.length, (0, 0)
 
     @precondition(lambda self: self.writer is not None)
     @rule()
     def ask(self) -> None:
         assert self.writer
         word = self.word()
+        self.before = (self.writer.length, len(self.since_fold))
         self.writer.append(ChatRequest(timestamp=T, content=word))
         self.since_fold.append(word)
 
@@ -95,13 +97,16 @@ class Life(RuleBasedStateMachine):
         self.damaged = self.damaged and not self.since_fold and not self.partial
         self.words += self.since_fold + self.partial
         self.since_fold, self.partial = [], []
+        self.first, self.before = self.writer.length, (0, 0)
 
     @precondition(lambda self: self.writer is not None)
-    @rule()
-    def forget(self) -> None:
+    @rule(whole=st.booleans())
+    def forget(self, whole: bool) -> None:
+        """The last question and all behind it, or the whole turn."""
         assert self.writer
-        self.writer.discard()
-        self.since_fold, self.partial = [], []
+        length, words = (self.first, 0) if whole else (max(self.first, self.before[0]), self.before[1])
+        self.writer.undo(min(length, self.writer.length))
+        self.since_fold, self.partial = self.since_fold[:words], []
 
     @precondition(lambda self: self.writer is not None)
     @rule(cut=st.integers(0, 30))

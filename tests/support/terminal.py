@@ -290,6 +290,13 @@ def session(leader: int) -> list[int]:
     return found
 
 
+def shut_down(terminal: Terminal, press: Callable[[Terminal], None] = Terminal.press) -> None:
+    """Begin the graceful shutdown: press, and once more when the interrupt menu is there."""
+    press(terminal)
+    terminal.until("Interrupted:")
+    press(terminal)
+
+
 def until_stopped(terminal: Terminal) -> None:
     """Wait until the shell itself says that its only job is stopped: what `fg` does depends on what it knows."""
     end = time.monotonic() + DEADLINE

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.conftest import Jp, program
 from tests.support.process import Process
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, shut_down
 from tests.support.workspace import Ask
 from tests.wire.model_server import ModelServer, silent, text
 
@@ -95,7 +96,7 @@ def test_flags_about_asking_change_no_byte_of_the_channels(workspace, server: Mo
         server.then(silent())
         with Terminal([*program(), "q", *args, "-n", "hi"], cwd=workspace) as terminal:
             terminal.until("Waiting…")
-            terminal.press()
+            terminal.kill(signal.SIGTERM)
             terminal.wait()
         server.then(text("some **bold** words"))
         with run(workspace, "q", *args, "-n", "-c", "style.streaming.progress.delay_secs=5", "hi") as terminal:
@@ -284,7 +285,7 @@ def test_a_message_in_a_file_has_no_repaint(workspace, server: ModelServer, tmp_
         Terminal([*program(), "q", "-F", format_, "hi"], cwd=workspace, stderr=err) as terminal,
     ):
         terminal.until("word")
-        terminal.press()
+        shut_down(terminal)
         assert terminal.wait() == "killed SIGINT"
     said = log.read_bytes()
     assert "gracefully shutting down…\n".encode() in said
@@ -345,7 +346,7 @@ def test_signs_of_life_do_not_end_the_indicator(workspace, server: ModelServer):
         terminal.until("Waiting…")
         terminal.until("1.")
         assert "Waiting… 1." in terminal.until("Waiting… 1.").text
-        terminal.press()
+        shut_down(terminal)
         terminal.wait()
 
 

@@ -21,7 +21,7 @@ from jp.storage.lock import Lock
 from jp.storage.store import Store
 from jp.storage.workspace import Workspace
 from tests.conftest import Jp, program
-from tests.support.terminal import CTRL_D, CTRL_Z, ESC, Terminal, session, shell, until_stopped
+from tests.support.terminal import CTRL_D, CTRL_Z, ESC, Terminal, session, shell, shut_down, until_stopped
 
 JP = " ".join(program())
 ENTER = b"\r"
@@ -221,7 +221,7 @@ def test_answered(world: World, name: str) -> None:
 
 
 @each
-@pytest.mark.req("104-74")
+@pytest.mark.req("104-74", "092-83")
 @pytest.mark.parametrize("key", [ESC, CTRL_D])
 def test_left_without_an_answer_nothing_is_done(world: World, name: str, key: bytes) -> None:
     case = CASES[name]
@@ -237,6 +237,7 @@ def test_left_without_an_answer_nothing_is_done(world: World, name: str, key: by
         gone(terminal, case)
 
 
+@pytest.mark.req("092-75", "092-77", "092-79", "092-81", "092-84")
 @pytest.mark.parametrize(
     ("name", "by", "back"),
     [
@@ -263,7 +264,7 @@ def test_a_press_swaps_to_the_menu_and_back_with_what_was_typed(world: World, na
         gone(terminal, case)
 
 
-@pytest.mark.req("104-74")
+@pytest.mark.req("104-74", "092-75", "092-80")
 @pytest.mark.parametrize(
     ("name", "how"),
     [*[(name, "press") for name in CASES], *[(name, how) for name in FEW for how in ("q", "kill -INT")]],
@@ -288,7 +289,7 @@ def test_quitting_from_the_menu_ends_the_run_by_the_signal(world: World, name: s
 
 
 @each
-@pytest.mark.req("104-73", "104-74")
+@pytest.mark.req("104-73", "104-74", "092-134")
 def test_a_signal_ends_it_by_that_signal_and_nothing_is_submitted(world: World, name: str) -> None:
     case = CASES[name]
     before = world.snapshot()
@@ -978,7 +979,7 @@ def test_a_labels_command_is_interrupted(world: World) -> None:
     _labelled("unattended", "sleep 1000")
     with running(world, "id", args=NEW_ONE) as terminal:
         terminal.until("Reading the output of `sleep 1000`")
-        terminal.press()
+        shut_down(terminal)
         assert terminal.wait() == "killed SIGINT"
         assert _labels_of(world) == []
 

@@ -340,7 +340,7 @@ def test_a_block_that_stays_broken_is_kept_and_named(workspace, server, editor, 
     assert not server.requests
 
 
-@pytest.mark.req("088-43")
+@pytest.mark.req("088-43", "092-92")
 @pytest.mark.parametrize("press", ["key", "signal"])
 def test_a_press_in_the_editor_is_the_editors(workspace, server, editor, tmp_path, press: str):
     ready = tmp_path / "ready"
@@ -494,7 +494,7 @@ WAYS: dict[str, tuple[Leave, str]] = {
 }
 
 
-@pytest.mark.req("088-140", "088-138", "104-73", "104-74", "088-6")
+@pytest.mark.req("088-140", "088-138", "104-73", "104-74", "088-6", "092-75", "092-134")
 @pytest.mark.parametrize(("leave", "ended"), WAYS.values(), ids=WAYS)
 def test_200_characters_survive(workspace: Path, server: ModelServer, hermetic: Path, leave: Leave, ended: str):
     with compose(workspace, columns=60) as terminal:
@@ -533,7 +533,7 @@ def test_200_characters_survive_a_crashing_editor(workspace, server, hermetic, e
     assert drafts(hermetic) == [TWO_HUNDRED]
 
 
-@pytest.mark.req("088-140")
+@pytest.mark.req("088-140", "092-134")
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_signal_while_the_editor_has_the_terminal(workspace, server, hermetic, editor, tmp_path, sig, no_leftovers):
     ready = tmp_path / "ready"

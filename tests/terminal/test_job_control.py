@@ -3,13 +3,14 @@
 import os
 import re
 import signal
+import termios
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import program
 from tests.support.process import Process
-from tests.support.terminal import CTRL_Q, CTRL_S, CTRL_Z, Terminal, shell
+from tests.support.terminal import CTRL_Q, CTRL_S, CTRL_Z, Terminal, shell, shut_down
 from tests.support.workspace import messages
 from tests.wire.model_server import ModelServer, silent, status, text
 
@@ -97,6 +98,8 @@ def test_a_press_on_a_stopped_terminal_ends_the_run(counting, workspace: Path):
         terminal.until("n10.")
         terminal.send(CTRL_S)
         terminal.kill(signal.SIGINT)
+        terminal.until(lambda _: not terminal.modes()[3] & termios.ICANON)  # the menu, which nobody sees
+        terminal.kill(signal.SIGINT)
         assert terminal.process.wait(30) == -signal.SIGINT
     assert messages(workspace)[0].startswith("n0. n1.")
 
@@ -182,7 +185,7 @@ def test_the_waiting_indicator_is_gone_when_the_answer_comes(workspace: Path, se
     server.then(silent())
     with Terminal([*program(), "q", "hi"], cwd=workspace) as terminal:
         terminal.until("Waiting…")
-        terminal.press()
+        shut_down(terminal)
         terminal.wait()
         assert "Waiting" not in terminal.screen.contents
 

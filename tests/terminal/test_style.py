@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import program
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, shut_down
 from tests.wire.model_server import ModelServer, silent, text
 
 WORDS = "word " * 60
@@ -21,7 +21,7 @@ def seconds_for_the_first_piece(workspace: Path, *cfg: str) -> float:
         began = time.monotonic()
         terminal.until(lambda screen: screen.text.count("word") >= 11)
         taken = time.monotonic() - began
-        terminal.press()
+        shut_down(terminal)
         terminal.wait()
     return taken
 
@@ -49,7 +49,7 @@ def test_the_waiting_indicator_is_shown_as_configured(workspace: Path, server: M
         terminal.until(lambda _: len(server.requests) > 0)
         if shown:
             terminal.until("Waiting…")
-        terminal.press()
+        shut_down(terminal)
         terminal.wait()
         assert ("Waiting" in terminal.output.decode(errors="replace")) is shown
 
@@ -73,7 +73,7 @@ def test_the_countdown_is_shown_as_configured(workspace: Path, server: ModelServ
         with Terminal([*program(), "q", *args, "hi"], cwd=workspace, stdout=write) as terminal:
             terminal.until(lambda _: len(server.requests) > 0)
             terminal.until(lambda _: _is_full(read))
-            terminal.press()
+            shut_down(terminal)
             assert terminal.wait() == "killed SIGINT"
             said = terminal.output.decode(errors="replace")
             assert ("Shutting down…" in said) is show

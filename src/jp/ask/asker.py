@@ -11,14 +11,18 @@ would go back between a menu and the editor it opens); `/dev/tty` as the file to
 import _thread
 import time
 
+from jp import log
+from jp.ask.interruption import Decision, Interruption
+from jp.ask.menus import FALLBACK, What
 from jp.errors import JpError
-from jp.interrupt import ladder
+from jp.interrupt import ladder, standing
 from jp.interrupt.checkpoint import checkpoint
+from jp.interrupt.end import Cause, at_wind_down
 from jp.interrupt.mailbox import EmptyError, Mailbox
 from jp.interrupt.router import Scope
 from jp.prompt import backend as notice
-from jp.prompt.outcomes import Broken, Cancelled, Interrupted, Submitted
-from jp.prompt.questions import Choice, Edit, Option, Select
+from jp.prompt.outcomes import Broken, Interrupted
+from jp.prompt.questions import Edit, Select
 from jp.terminal.promptability import Asking, NotPromptable, ask_state, require
 from jp.terminal.target import Target
 
@@ -30,25 +34,18 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from jp.ask.lent import LentTerminal
-    from jp.interrupt.router import Router
+    from jp.interrupt.router import Router, ScopeHandle
     from jp.prompt.backend import PromptBackend
     from jp.prompt.outcomes import Outcome
-    from jp.prompt.questions import Question
+    from jp.prompt.questions import Choice, Question
     from jp.terminal.printer import Printer
     from jp.terminal.promptability import Promptability
 
     T = TypeVar("T")
 
 GIVE_UP_SECS = 4.0  # for a dialogue to end when a shutdown begins: its editor gets 2 s after a TERM
+ERASE_SECS = 0.2  # for a prompt to be erased at the end
 TURN_SECS = 0.05  # how often it is looked whether the other JP on this terminal has got its answer
-BACK = "b"
-
-# The menu where no scope has a better one (RFD 092, "Generic fallback menu").
-FALLBACK = Choice(
-    "Interrupted:", (Option("c", "Continue"), Option("q", "Quit gracefully"), Option(BACK, "Back to the prompt")),
-    guarded=False,
-)  # fmt: skip
-
 _ENDING = object()
 
 
@@ -69,13 +66,20 @@ class Asker:
         self._backend = backend
         self._clock = clock
         self._jobs: Mailbox[Callable[[], None]] = Mailbox()
-        self._started = False
+        self._unstarted = _thread.allocate_lock()
+        self._busy = 0  # dialogues that have the terminal, or want it
         self._dialogue: Dialogue | None = None
 
     @property
     def promptable(self) -> bool:
         """Whether somebody is there; at the moment of asking it may still be that they can't be asked."""
         return bool(self._promptability)
+
+    def warm(self) -> None:
+        """Load what a menu is shown with. Any thread."""
+        import jp.ask.lent
+        import jp.prompt.choice
+        import jp.prompt.terminal_prompts  # noqa: F401
 
     def state(self) -> Asking:
         """What this moment allows."""
@@ -97,10 +101,17 @@ class Asker:
         """
         return self.run(lambda dialogue: dialogue.ask(question), about=about or question.message, hints=hints)
 
-    def run(self, dialogue: "Callable[[Dialogue], T]", *, about: str = "", hints: "Sequence[str]" = ()) -> "T":
-        """Run a dialogue on the prompt thread and wait for what it returns. Main thread.
+    def run(
+        self,
+        dialogue: "Callable[[Dialogue], T]",
+        *,
+        about: str = "",
+        hints: "Sequence[str]" = (),
+        opens: "Opening | None" = None,
+    ) -> "T":
+        """Run a dialogue on the prompt thread and wait for what it returns. On the main thread, or one that works not.
 
-        Raises what it raises, NotPromptable, NotPromptableNow and Shutdown.
+        Raises what it raises, NotPromptable, NotPromptableNow and, on the main thread, Shutdown.
         """
         checkpoint()
         if not self.promptable:
@@ -108,7 +119,7 @@ class Asker:
         done: Mailbox[Any] = Mailbox()
 
         def job() -> None:
-            done.post(self._hold(dialogue, about, hints))
+            done.post(self._hold(dialogue, about, hints, opens))
 
         self._start()
         self._jobs.post(job)
@@ -116,7 +127,7 @@ class Asker:
         try:
             result = done.get()
             if result is _ENDING:
-                self._await_end(done)
+                result = self._await_end(done)
         finally:
             unsubscribe()
         checkpoint()
@@ -125,6 +136,41 @@ class Asker:
         answer: T = result
         return answer
 
+    def decide(self, handle: "ScopeHandle", interruption: Interruption) -> Decision:
+        """Answer the press that the scope of `handle` was notified of, by its menu or by its fixed action.
+
+        As `answer`; where nothing was decided the work goes on.
+        """
+        fixed = interruption.fixed
+        if fixed is not None and handle.pending and self.state() is Asking.NOW:
+            handle.read()
+            return fixed
+        return self.answer(handle, interruption.run, interruption.kind) or Decision(What.CONTINUE)
+
+    def answer(self, handle: "ScopeHandle", dialogue: "Callable[[Dialogue], T]", kind: str = ladder.UP) -> "T | None":
+        """Answer the press that the scope of `handle` was notified of by a dialogue, which opens in a scope of `kind`.
+
+        On the main thread, or on one that does not work. Raises Shutdown on the main thread. Where nobody can be asked
+        now the scope declines; a menu that fails is a graceful shutdown, never a choice. None where nothing was
+        decided, and where the press has been answered already.
+        """
+        if not handle.pending:
+            return None
+        try:
+            if self.state() is Asking.NOW:
+                return self.run(dialogue, about="what to do now", opens=Opening(handle, kind))
+        except _AnsweredError:
+            return None
+        except NotPromptable:
+            pass
+        except Exception as error:
+            log.log(log.ERROR, "ask", "the interrupt menu failed", error=repr(error))
+            self._router.shutdown(Cause.PRESS)
+            checkpoint()
+            return None
+        handle.decline()
+        return None
+
     def hand_over(self) -> "AbstractContextManager[int | None]":
         """The terminal for an external editor, in the middle of a dialogue: its descriptor, None without one."""
         return _HandOver(self._dialogue)
@@ -132,9 +178,15 @@ class Asker:
     # --- the prompt thread
 
     def _start(self) -> None:
-        if not self._started:
-            self._started = True
+        if self._unstarted.acquire(blocking=False):
+            at_wind_down(self._wind_down)
             _thread.start_new_thread(self._serve, ())
+
+    def _wind_down(self, deadline: float) -> None:
+        """Nothing of a prompt is to stay on the screen: wait a moment for the one that main does not wait for."""
+        until = min(deadline, time.monotonic() + ERASE_SECS)
+        while self._busy and time.monotonic() < until:
+            time.sleep(0.001)
 
     def _serve(self) -> None:
         from jp.interrupt.signals import alone
@@ -143,12 +195,18 @@ class Asker:
         while True:
             self._jobs.get()()
 
-    def _hold(self, dialogue: "Callable[[Dialogue], Any]", about: str, hints: "Sequence[str]") -> "Any":
+    def _hold(
+        self, dialogue: "Callable[[Dialogue], Any]", about: str, hints: "Sequence[str]", opens: "Opening | None"
+    ) -> "Any":
         began = self._clock()
+        go_on = standing.stand()
+        self._busy += 1
         try:
             with _Turn(self._printer, self._router):
+                if opens is not None and not opens.handle.pending:
+                    raise _AnsweredError
                 require(self._promptability, self.state(), question=about, hints=hints)
-                with self._lent() as terminal, Dialogue(self, terminal) as opened:
+                with self._lent() as terminal, Dialogue(self, terminal, opens) as opened:
                     self._dialogue = opened
                     try:
                         return dialogue(opened)
@@ -159,6 +217,9 @@ class Asker:
             return _Raised(UnaskableError(about, error))
         except BaseException as error:  # main raises it
             return _Raised(error)
+        finally:
+            self._busy -= 1
+            go_on()
 
     def _lent(self) -> "LentTerminal":
         from jp.ask.lent import LentTerminal
@@ -170,15 +231,14 @@ class Asker:
             printer.tty, printer.lend(), self._router, escapes=escapes, colour=printer.colour(Target.TTY)
         )
 
-    def _await_end(self, done: "Mailbox[Any]") -> None:
+    def _await_end(self, done: "Mailbox[Any]") -> "Any":
         from jp.interrupt import end
 
         left = GIVE_UP_SECS if end.deadline is None else min(GIVE_UP_SECS, end.deadline - time.monotonic())
         try:
-            while done.get(max(0.0, left)) is _ENDING:
-                pass
+            return done.get(max(0.0, left))
         except EmptyError:
-            pass  # wedged: the watchdog's affair
+            return _Raised(_EndingError())  # wedged: the watchdog's affair
 
     def show(self, question: "Question", terminal: "LentTerminal") -> "Outcome":
         """Have the backend show one question."""
@@ -189,75 +249,130 @@ class Asker:
         return self._backend.ask(question, terminal)
 
 
+class Opening:
+    """How an interrupt menu's dialogue begins: in a scope of `kind`, with the press that `handle` has not read yet."""
+
+    __slots__ = ("handle", "kind")
+
+    def __init__(self, handle: "ScopeHandle", kind: str) -> None:
+        self.handle = handle
+        self.kind = kind
+
+
 class Dialogue:
     """What a dialogue asks with. On the prompt thread; the terminal is lent for as long as it lasts.
 
     A press while it lasts is its own: the scope is replaced in one step when a menu opens and closes.
     """
 
-    def __init__(self, asker: Asker, terminal: "LentTerminal") -> None:
+    def __init__(self, asker: Asker, terminal: "LentTerminal", opens: Opening | None = None) -> None:
         self._asker = asker
         self._terminal = terminal
         self._router = asker._router
+        self._opens = opens
+        self._kind = ladder.MENU if opens is None else opens.kind
         self._over = False
 
     def __enter__(self) -> "Self":
-        self._scope = self._router.push(self._waiting())
+        self._scope = self._router.push(self._scope_of(self._kind))
+        if self._opens is not None:
+            self._opens.handle.read()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._scope.release()
 
     def ask(self, question: "Question", *, swaps: bool = True) -> "Outcome":
-        """Ask one question. Ctrl-C swaps to the menu, and `[b]`, ESC and `c` come back to the question as it was.
+        """Ask one question. Ctrl-C swaps to the scope's menu, and `[b]`, ESC and `c` come back to it as it was.
 
         With `swaps` false the caller gets Interrupted, and the press counts as answered. `q` in the menu, and Ctrl-C on
-        it, begin the shutdown; then and when the terminal is lost the outcome is Broken.
+        it, begin the shutdown; then, when the terminal is lost, and when the menu has decided to end what asks, the
+        outcome is Broken.
         """
+        if self._kind == ladder.MENU and not self._earlier_press():
+            return Broken(reason="the run is ending")
         while True:
             outcome = self._show(question)
-            if isinstance(outcome, Broken):
-                self._leave()  # now: the end has something to say there
             if not isinstance(outcome, Interrupted):
                 return outcome
             if not swaps:
                 self._scope.read()
                 return outcome
             question = again(question, outcome)
-            if not self._menu():
+            if self._decided(self._interruption().over_prompt) not in (What.CONTINUE, What.BACK):
                 return Broken(outcome.text, "the run is ending")
+            self.become(ladder.MENU)
 
-    def _menu(self) -> bool:
-        """The menu over a prompt; whether the prompt is to be shown again."""
-        self._scope = self._scope.replace(Scope(ladder.UP, lambda: None, "menu"))
-        outcome = self._show(FALLBACK)
-        if isinstance(outcome, Broken) or outcome == Submitted("q"):
-            self._leave()
-        if outcome == Submitted("q"):
-            from jp.interrupt.end import Cause
+    def menu(self, question: "Choice") -> "Outcome":
+        """Ask an interrupt menu. A press while it is up climbs; the outcome is then Broken."""
+        self.become(ladder.UP)
+        outcome = self._show(question)
+        if isinstance(outcome, Interrupted):  # a press behind a key that was none of the menu's
+            self.quit()
+            return Broken(reason="the run is ending")
+        return outcome
 
-            self._router.shutdown(Cause.PRESS)
-        back = isinstance(outcome, Cancelled) or outcome in (Submitted("c"), Submitted(BACK))
-        if back:
-            self._router.reset()
-        self._scope = self._scope.replace(self._waiting())
-        return back
+    def become(self, kind: str) -> None:
+        """Make the dialogue's scope one of `kind`, in one step; a press not read yet goes with it."""
+        if kind != self._kind or kind == ladder.LOCAL:
+            self._kind = kind
+            self._scope = self._scope.replace(self._scope_of(kind))
+
+    def deliberate(self) -> None:
+        """The person has chosen to go on: the next press is a first one."""
+        self._router.reset()
+
+    def quit(self) -> None:
+        """Begin the graceful shutdown; the terminal goes back first, so that there is room for its words."""
+        self._leave()
+        self._router.shutdown(Cause.PRESS)
+
+    def _earlier_press(self) -> bool:
+        """Answer a press that was made before this dialogue had its scope; whether it is to go on."""
+        below = self._router.below(self._scope)
+        if below is None or not below.pending:
+            return True
+        self.become(ladder.UP)
+        below.read()
+        decided = self._decided(self._interruption().run)
+        self.become(ladder.MENU)
+        return decided is What.CONTINUE
+
+    def _decided(self, menu: "Callable[[Dialogue], Decision]") -> What:
+        """What was decided in a menu; one that fails is a graceful shutdown, never a choice."""
+        try:
+            return menu(self).what
+        except Exception as error:
+            log.log(log.ERROR, "ask", "the interrupt menu failed", error=repr(error))
+            self.quit()
+            return What.QUIT
+
+    def _interruption(self) -> Interruption:
+        below = self._router.below(self._scope)
+        menu = below.scope.menu() if below is not None and below.scope.menu is not None else None
+        return menu if isinstance(menu, Interruption) else Interruption(FALLBACK)
 
     def _show(self, question: "Question") -> "Outcome":
         if self._over or self._router.token.cancelled:
+            self._leave()
             return Broken(reason="the run is ending")
         self._terminal.showing(True)
         try:
-            return self._asker.show(question, self._terminal)
+            outcome = self._asker.show(question, self._terminal)
         finally:
             self._terminal.showing(False)
+        if isinstance(outcome, Broken):
+            self._leave()  # now: the end has something to say there
+        return outcome
 
     def _leave(self) -> None:
         self._over = True
         self._terminal.leave()
 
-    def _waiting(self) -> Scope:
-        return Scope(ladder.MENU, lambda: self._terminal.notify(notice.PRESS), "prompt")
+    def _scope_of(self, kind: str) -> Scope:
+        press = lambda: self._terminal.notify(notice.PRESS)
+        ahead = self._terminal.keys_ahead if kind == ladder.UP else None
+        return Scope(kind, press, "prompt", ahead=ahead)
 
 
 def again(question: "Question", left: Interrupted) -> "Question":
@@ -329,6 +444,10 @@ class UnaskableError(JpError):
             hints=["Raise the limit on open files (`ulimit -n 256`), or end what has so many open."],
             metadata={"errno": error.errno},
         )
+
+
+class _AnsweredError(Exception):
+    """The press that a menu was to answer has been answered by another."""
 
 
 class _EndingError(JpError):

@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 
 
 class Composed(NamedTuple):
-    """What came of it: the text to send; without one (None) what follows. `left` is what is kept as the draft."""
+    """What came of it: the text to send; without one (None) what follows. `left` is what is kept as the draft.
+
+    `pressed`: it was left by Ctrl-C.
+    """
 
     text: str | None
     next: Next | None = None
     left: str = ""
+    pressed: bool = False
 
 
 class Editing(Protocol):
@@ -149,7 +153,7 @@ class Composition:
                     return Composed(None, policy.cancelled(self._context))
                 case Interrupted(text):
                     self._text = text
-                    return Composed(None, policy.interrupted(self._context))
+                    return Composed(None, policy.interrupted(self._context), pressed=True)
                 case Broken(text):  # the run is ending, or the prompt failed: never sent
                     self._text = text or self._text
                     return Composed(None, policy.cancelled(self._context))

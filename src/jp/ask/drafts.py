@@ -104,6 +104,11 @@ class Drafts:
         """Make `text` the draft so that it survives a power cut. Never raises; see `failed`."""
         self._write(key, text, durable=True)
 
+    def add(self, key: str, text: str) -> None:
+        """Put `text` in front of the draft that may be there. Never raises; see `failed`."""
+        kept = self.load(self.claim(key)) or ""
+        self.settle(self.claim(key), text if not kept.strip() or kept == text else f"{text.rstrip()}\n\n{kept}")
+
     def drop(self, key: str) -> None:
         """Remove the draft: its text was sent, stored, or emptied on purpose. Never raises; see `failed`."""
         try:

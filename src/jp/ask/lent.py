@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ERASE_SECS = 0.1  # how long a stop of the job waits for the prompt to be erased
 _LOOK_SECS = 1.0
+_DISCARDED = 1 << 16  # more than a terminal holds
 
 # What an editor may have left switched on: another screen; margins, character sets and insert mode (the soft reset);
 # mouse, focus reports, paste mode, keypad and cursor keys, a style.
@@ -43,6 +44,8 @@ class LentTerminal:
         self.fd = tty.fd
         self.escapes = escapes
         self.colour = colour
+        self.idle = True
+        self._clean = True  # whatever was drawn has been erased
         self._tty = tty
         self._loan = loan
         self._router = router
@@ -81,7 +84,7 @@ class LentTerminal:
             unlisten()
         self._unlisten = []
         self._lend.end()
-        self._loan.end()
+        self._loan.end(clean=self._clean and self.escapes)
 
     def __exit__(self, *_: object) -> None:
         self.leave()
@@ -112,6 +115,7 @@ class LentTerminal:
 
     def park(self) -> None:
         """The prompt is erased: let the job be stopped, and wait until it goes on in the foreground."""
+        self._clean = False
         self._parked.release()
         while self._stopped and not self._router.token.cancelled:
             try:
@@ -133,12 +137,32 @@ class LentTerminal:
         self._router.quit()
 
     def undo_with(self, escapes: str) -> None:
-        """What an end in the middle of the prompt has to write."""
+        """What an end in the middle of the prompt has to write; nothing once what was switched on is off again."""
+        if not escapes:
+            self._loan.drawn()
         self._lend.undo_with(escapes.encode())
 
     def discard_input(self) -> None:
-        """Throw away what was typed and not read."""
-        modes.discard_input(self.fd)
+        """Throw away what was typed and not read.
+
+        By reading, key by key: a flush would throw away a Ctrl-C, too, that the system has taken and not looked at.
+        """
+        if not self.escapes:
+            modes.discard_input(self.fd)  # a line that is half typed can't be read
+            return
+        try:
+            if self.waiting():
+                os.read(self.fd, _DISCARDED)
+        except OSError:
+            pass  # in the background; nothing is asked there
+
+    def waiting(self) -> int:
+        """How many bytes were typed and not read."""
+        return modes.waiting(self.fd)
+
+    def keys_ahead(self) -> bool:
+        """Whether keys were typed that the prompt has not acted on. Any thread, also a signal handler."""
+        return self.escapes and (not self.idle or self.waiting() > 0)
 
     def echo(self, shown: bool) -> None:
         """In line mode: whether what is typed is shown."""
@@ -168,6 +192,7 @@ class LentTerminal:
     def give(self) -> None:
         """Another program has the terminal from now on."""
         self._away = True
+        self._clean = False
         self._lend.give()
 
     def retake(self) -> None:

@@ -4,13 +4,12 @@ The order matters: what can fail because of the user (the text, the configuratio
 conversation is made or activated.
 """
 
-from jp.errors import DONE
+from jp.errors import DONE, FAILED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from jp.cli.context import Context
     from jp.cli.model import Choice, Connection
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from jp.storage.conversation import Conversation
     from jp.turn.inbox import Inbox
     from jp.turn.loop import Model, Turn
+    from jp.turn.presses import Presses
     from jp.turn.screen import Screen
     from jp.turn.title import Title
 
@@ -35,6 +35,7 @@ class Query:
         self._ctx = ctx
         self._changed: dict[str, object] = {}  # settings changed while it was written
         self._said: set[str] = set()
+        self._aborted: str | None = None  # what was asked and is not stored
         self._made: str | None = None  # the conversation that the text went to
 
     def run(self) -> int:
@@ -48,12 +49,18 @@ class Query:
         wanted = for_query(self._args, self._ctx)  # where there is no workspace, say so before reading stdin
         text = joined(words, self._piped(words))
         if self._args.edit or (not text and not self._args.no_edit and self._ctx.promptability):
-            return self._write(wanted, text)
-        if self._args.quote:
-            text = self._quoted(wanted) + text
-        if not text:
-            raise NoQueryError
-        return self._send(wanted, text)
+            status = self._write(wanted, text)
+        else:
+            if self._args.quote:
+                text = self._quoted(wanted) + text
+            if not text:
+                raise NoQueryError
+            status = self._send(wanted, text)
+        if self._aborted is not None:
+            from jp.cli.asking import drafts
+
+            drafts(self._ctx).add(f"query-{self._made}", self._aborted)
+        return status
 
     def _write(self, wanted: str | None, text: str) -> int:
         """Have the text written, before anything is locked or made; then send it."""
@@ -74,7 +81,11 @@ class Query:
         except BaseException:
             writing.failed(self._made)
             raise
-        writing.sent()
+        if self._aborted == written:
+            writing.failed(self._made)
+            self._aborted = None
+        else:
+            writing.sent()
         return status
 
     def _quoted(self, wanted: str | None) -> str:
@@ -219,31 +230,45 @@ class Query:
         fresh = len(conversation.stream) == 0
         said = self._say(conversation.notices)
         remembered = conversation.id if conversation.persisted else None
-        with self._terminal():
-            with Turn(writer, self._screen(config), self._ctx.store.clock) as turn:
+        screen, author = self._screen(config), config.root.user.name
+        presses = self._presses(config, conversation)
+        with Turn(writer, screen, self._ctx.store.clock, author=author, presses=presses) as turn:
+            with turn.gap():
                 self._record_request(config, turn, text, fresh=fresh)
-                connection = connect(choice, config, remembered, self._ctx)
-                try:
-                    title = self._title(config, conversation, connection, text, turn.inbox) if fresh else None
-                    thread = build(config.root, conversation.stream, attachments)
-                    turn.run(
-                        connection.model,
-                        thread,
-                        self._ctx.router,
-                        lambda: self._when_sent(config, conversation, title, fresh=fresh),
-                    )
-                    if turn.error is None:
-                        connection.keep()
-                finally:
-                    connection.close()
-            self._say(conversation.notices[said:])
-            if turn.unstored is not None:
-                raise self._rescued(turn.unstored, conversation)
-            if turn.error is not None:
-                raise self._hinted(turn.error, conversation, connection.model)
-            if title is not None:
-                self._set_title(conversation, title, turn.inbox, text)
+            if turn.stopped:
+                return DONE
+            connection = connect(choice, config, remembered, self._ctx)
+            try:
+                title = self._title(config, conversation, connection, text, turn.inbox) if fresh else None
+                turn.run(
+                    connection.model,
+                    lambda: build(config.root, conversation.stream, attachments),
+                    self._ctx.router,
+                    lambda: self._when_sent(config, conversation, title, fresh=fresh),
+                )
+                if turn.error is None:
+                    connection.keep()
+            finally:
+                connection.close()
+        self._say(conversation.notices[said:])
+        if turn.unstored is not None:
+            raise self._rescued(turn.unstored, conversation)
+        if turn.error is not None:
+            raise self._hinted(turn.error, conversation, connection.model)
+        if turn.aborted is not None:
+            self._aborted = turn.aborted
+            self._ctx.printer.note("aborted; the question is kept for the next `jp query`")
+            return FAILED
+        if title is not None:
+            self._set_title(conversation, title, turn.inbox, text, wait=not turn.stopped)
         return DONE
+
+    def _presses(self, config: "Config", conversation: "Conversation") -> "Presses | None":
+        if not self._ctx.promptability:
+            return None
+        from jp.cli.presses import presses
+
+        return presses(self._ctx, config, conversation)
 
     def _hinted(self, error: "JpError", conversation: "Conversation", model: "Model") -> "JpError":
         """The error of a turn, with how to go on where something came before it, or the model that may be meant."""
@@ -274,28 +299,14 @@ class Query:
             error.metadata["rescued"] = path
         return error
 
-    def _terminal(self) -> "AbstractContextManager[object]":
-        """Hold the terminal as long as the answer is written to it (decisions, "While a turn has the terminal")."""
-        from contextlib import nullcontext
-
-        from jp.terminal.printer import Target
-
-        printer = self._ctx.printer
-        if printer.tty is None or not printer.caps(Target.OUT).addressable:
-            return nullcontext()
-        from jp.terminal.modes import Streaming
-
-        return Streaming(printer.tty.fd, self._ctx.router)
-
     def _record_request(self, config: "Config", turn: "Turn", text: str, *, fresh: bool) -> None:
         """Record what was asked, and what was changed of the configuration."""
-        from jp.conversation.events import ChatRequest, ConfigDelta, TurnStart
+        from jp.conversation.events import ConfigDelta, TurnStart
 
         if not fresh and (delta := config.delta):
             turn.record(ConfigDelta(delta=delta))
         turn.record(TurnStart())
-        author = config.root.user.name
-        turn.record(ChatRequest(content=text, author=author) if author else ChatRequest(content=text))
+        turn.record(turn.request(text))
 
     def _when_sent(self, config: "Config", conversation: "Conversation", title: "Title | None", *, fresh: bool) -> None:
         """What can wait until the request is on its way, and is no reason to lose its answer."""
@@ -370,10 +381,14 @@ class Query:
             return None
         return Title(model, text, lambda: inbox.post(None))
 
-    def _set_title(self, conversation: "Conversation", title: "Title", inbox: "Inbox", text: str) -> None:
+    def _set_title(
+        self, conversation: "Conversation", title: "Title", inbox: "Inbox", text: str, *, wait: bool
+    ) -> None:
         from jp.turn.title import from_words
 
         try:
+            if not wait:
+                return
             with self._ctx.printer.status("Waiting for the title…", delay=0.5):
                 title.wait(inbox, TITLE_SECS, self._ctx.router)
         finally:

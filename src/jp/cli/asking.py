@@ -48,10 +48,12 @@ def say(ctx: "Context") -> "Callable[[str], None]":
 
 
 def drafts(ctx: "Context") -> "Drafts":
-    """The drafts of this workspace."""
-    from jp.ask.drafts import Drafts
+    """The drafts of this workspace: one object a run, for a key that it has claimed is taken for any other."""
+    if ctx.drafts is None:
+        from jp.ask.drafts import Drafts
 
-    return Drafts(drafts_directory(ctx))
+        ctx.drafts = Drafts(drafts_directory(ctx))
+    return ctx.drafts
 
 
 def drafts_directory(ctx: "Context") -> str:

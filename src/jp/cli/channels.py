@@ -4,6 +4,7 @@ import os
 
 from jp import log
 from jp.cli.context import Context
+from jp.cli.fallback import Fallback
 from jp.errors import JpError
 from jp.interrupt.end import Cause, at_wind_down
 from jp.places import state_home
@@ -41,8 +42,7 @@ def open_channels(
         format=Format(args.format), environ=environ, tty=tty, log_on_stderr=log_on_stderr, quiet=args.quiet
     )
     wind_down = _wire(printer, router)
-    router.promptable = bool(promptable)
-    return Context(
+    context = Context(
         args=args,
         argv=argv,
         environ=environ,
@@ -51,6 +51,11 @@ def open_channels(
         router=router,
         wind_down=wind_down,
     )
+    if promptable:
+        context.fallback = Fallback(context)
+        context.fallback.open()
+    router.promptable = bool(promptable)
+    return context
 
 
 def _wire(printer: Printer, router: "Router") -> "Callable[[], None]":

@@ -90,7 +90,9 @@ class Writing:
             if composed.next is Next.ABORT:
                 raise Shutdown(Cause.PRESS)
             return None
-        _echo(ctx, composed.text)
+        from jp.render.echo import echo
+
+        echo(ctx.printer, composed.text)
         return composed.text
 
     def sent(self) -> None:
@@ -149,17 +151,6 @@ def _own(ctx: "Context", directory: str) -> bool:
     """Whether a directory is the user's own, not the project's."""
     user = ctx.workspace.user_dir
     return bool(directory and user) and os.path.commonpath([directory, str(user)]) == user
-
-
-def _echo(ctx: "Context", text: str) -> None:
-    """Leave what was asked on the screen, where the prompt was."""
-    from jp.terminal.sanitize import Sanitizer
-    from jp.terminal.target import Target
-
-    printer = ctx.printer
-    mark = "\x1b[1;34m>\x1b[0m " if printer.colour(Target.TTY) else "> "
-    shown = Sanitizer().feed(text).replace("\n", "\n  ")
-    printer.terminal(f"{mark}{shown}\n")
 
 
 _CONVERSATIONS = 30

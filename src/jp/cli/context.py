@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from jp.ask.asker import Asker
+    from jp.ask.drafts import Drafts
+    from jp.cli.fallback import Fallback
     from jp.config.load import Config, Layer
     from jp.interrupt.router import Router
     from jp.storage.store import Store
@@ -40,7 +42,9 @@ class Context:
         "_workspace",
         "args",
         "argv",
+        "drafts",
         "environ",
+        "fallback",
         "printer",
         "promptability",
         "router",
@@ -64,14 +68,31 @@ class Context:
         self.promptability = promptability
         self.router = router
         self._wind_down = wind_down
-        self._asker: Asker | None = None
+        self.drafts: Drafts | None = None  # made by `jp.cli.asking.drafts`
+        self.fallback: Fallback | None = None
+        self._asker: dict[str, Asker] = {}
         self._workspace: Workspace | None = None
         self._store: Store | None = None
 
+    def hold_terminal(self) -> None:
+        """Hold the terminal while the command writes to it (decisions, "While a turn has the terminal").
+
+        The end of the process puts its modes back, in order with what a prompt may still have changed.
+        """
+        from jp.terminal.modes import Streaming
+        from jp.terminal.target import Target
+
+        if self.printer.tty is not None and self.printer.caps(Target.OUT).addressable:
+            Streaming(self.printer.tty.fd, self.router).resume()
+
     def close(self) -> None:
-        """The command is over: write what is queued, however long that takes (a press still ends it)."""
+        """The command is over: write what is queued, however long that takes; a press still asks, and may end it."""
+        checkpoint()
         while not self.printer.flush(_FLUSH_STEP_SECS):
             checkpoint()
+        if self.fallback is not None:
+            self.fallback.close()
+            checkpoint()  # the menu that a press has just opened
         self.printer.close(0)
         self._wind_down()
         if self.printer.fault is not None:
@@ -127,12 +148,13 @@ class Context:
 
     @property
     def asker(self) -> "Asker":
-        """Who asks the person at the terminal."""
-        if self._asker is None:
+        """Who asks the person at the terminal. Any thread."""
+        if not self._asker:
             from jp.ask.asker import Asker
 
-            self._asker = Asker(self.printer, self.promptability, self.router)
-        return self._asker
+            # One step, so that the thread of a menu and the main thread get the same one.
+            self._asker.setdefault("asker", Asker(self.printer, self.promptability, self.router))
+        return self._asker["asker"]
 
     @property
     def store(self) -> "Store":

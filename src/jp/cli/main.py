@@ -49,6 +49,7 @@ def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") ->
 
         _write(2, text_or_record(error, command.args.format))
         return error.status
+    context.hold_terminal()
     try:
         checkpoint()  # a shutdown that began before there was anything to do: do nothing
         status = int(command.module.run(command.args, context))

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from jp.ask.asker import Dialogue
     from jp.cli.context import Context
+    from jp.interrupt.router import ScopeHandle
+    from jp.prompt.questions import Choice
     from jp.storage.lock import Lock
 
 POLL_SECS = 0.1
@@ -94,49 +97,58 @@ def lock_or(conversation_id: str, ctx: "Context", instead: "Sequence[str]") -> "
     """As `lock`; or which of `instead` (`NEW`, `FORK`) the person prefers to going on waiting."""
     try:
         return ctx.store.lock(conversation_id, ctx.command_line)
-    except LockedError:
-        pass
+    except LockedError as error:
+        locked = error
     while True:
         try:
-            return _wait_for_lock(conversation_id, ctx)
+            found = _wait_for_lock(conversation_id, ctx, instead)
         except LockedError as error:
-            choice = _ask_about(error, ctx, instead)
-            if choice == WAIT:
-                continue
-            if choice in instead:
-                return choice
+            locked = error
+            found = _ask_about(error, ctx, instead)
+        if found == WAIT:
+            continue
+        if found == CANCEL:
             if instead:
-                error.hints = (*error.hints, "Or use another conversation: `--new`, `--id`.")
-            raise
+                locked.hints = (*locked.hints, "Or use another conversation: `--new`, `--id`.")
+            raise locked
+        return found
 
 
-NEW, FORK, WAIT = "n", "f", "w"
+NEW, FORK, WAIT, CANCEL = "n", "f", "w", "c"
 _LABELS = {
     WAIT: "Wait on",
     NEW: "Start a new conversation",
     FORK: "Fork it, and go on in the fork",
-    "c": "Cancel",
+    CANCEL: "Cancel",
 }
+
+
+def _question(error: LockedError, instead: "Sequence[str]") -> "Choice":
+    from jp.prompt.questions import Choice, Option
+
+    options = tuple(Option(key, _LABELS[key]) for key in (WAIT, *instead, CANCEL))
+    return Choice("Still locked:", options, body=error.message)
 
 
 def _ask_about(error: LockedError, ctx: "Context", instead: "Sequence[str]") -> str:
     """What the person wants where another process has the conversation; `c` where nobody can be asked."""
     from jp.prompt.outcomes import Submitted
-    from jp.prompt.questions import Choice, Option
     from jp.terminal.promptability import NotPromptable
 
     if not ctx.promptability:
-        return "c"
-    options = tuple(Option(key, _LABELS[key]) for key in (WAIT, *instead, "c"))
+        return CANCEL
     try:
-        outcome = ctx.asker.ask(Choice("Still locked:", options, body=error.message), about="a locked conversation")
+        outcome = ctx.asker.ask(_question(error, instead), about="a locked conversation")
     except NotPromptable:
-        return "c"  # the holder is what there is to be told
-    return outcome.value if isinstance(outcome, Submitted) else "c"
+        return CANCEL  # the holder is what there is to be told
+    return outcome.value if isinstance(outcome, Submitted) else CANCEL
 
 
-def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":
-    from jp.turn.inbox import Inbox
+def _wait_for_lock(conversation_id: str, ctx: "Context", instead: "Sequence[str]") -> "Lock | str":
+    """The lock, once it is had, or what a person who has pressed Ctrl-C prefers. Raises LockedError, Shutdown."""
+    from jp.interrupt import ladder
+    from jp.interrupt.router import Scope
+    from jp.turn.inbox import WAKE, Inbox
 
     style = ctx.load_config().root.style.lock_wait
     inbox = Inbox()
@@ -150,18 +162,37 @@ def _wait_for_lock(conversation_id: str, ctx: "Context") -> "Lock":
         countdown_from=style.timeout_secs,
     )
     try:
-        while True:
-            checkpoint()
-            try:
-                return ctx.store.lock(conversation_id, ctx.command_line)
-            except LockedError:
-                if given_up:
-                    raise
-            inbox.after(POLL_SECS, None)
-            given_up = inbox.get() is _GIVE_UP
+        with ctx.router.push(Scope(ladder.MENU, lambda: inbox.post(WAKE), "lock")) as pressed:
+            while True:
+                checkpoint()
+                try:
+                    return ctx.store.lock(conversation_id, ctx.command_line)
+                except LockedError as error:
+                    if given_up:
+                        raise
+                    if pressed.pending and (choice := _answer(pressed, error, ctx, instead)) != WAIT:
+                        return choice
+                inbox.after(POLL_SECS, None)
+                given_up = inbox.get() is _GIVE_UP
     finally:
         attended()
         status.end()
+
+
+def _answer(pressed: "ScopeHandle", error: LockedError, ctx: "Context", instead: "Sequence[str]") -> str:
+    """The scope's menu is the question about the lock (RFD 092, "Handler policy"): ESC waits on, Ctrl-C climbs."""
+    from jp.prompt.outcomes import Submitted
+
+    question = _question(error, instead)._replace(guarded=False, late="".join((*instead, CANCEL)))
+
+    def ask(dialogue: "Dialogue") -> str:
+        outcome = dialogue.menu(question)
+        choice = outcome.value if isinstance(outcome, Submitted) else WAIT
+        if choice == WAIT:
+            dialogue.deliberate()
+        return choice
+
+    return ctx.asker.answer(pressed, ask) or WAIT
 
 
 class ExpiryError(UsageError):

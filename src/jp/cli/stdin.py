@@ -9,14 +9,17 @@ import os
 import stat
 
 from jp.errors import JpError
+from jp.interrupt import ladder
 from jp.interrupt.checkpoint import checkpoint
+from jp.interrupt.router import Scope
 from jp.terminal.tty import is_piped
-from jp.turn.inbox import Inbox
+from jp.turn.inbox import WAKE, Inbox
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from jp.ask.asker import Dialogue
     from jp.cli.context import Context
 
 SAY_AFTER_SECS = 1.0
@@ -59,7 +62,7 @@ def read_piped(ctx: "Context", *, wanted: bool, fd: int = 0) -> str:
     """
     if not is_piped(fd):
         return ""
-    return text_of(read(ctx, fd, "stdin", patient=wanted or bool(ctx.promptability)))
+    return text_of(read(ctx, fd, "stdin", patient=wanted or bool(ctx.promptability), wanted=wanted))
 
 
 def text_of(data: bytes) -> str:
@@ -67,8 +70,8 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def read(ctx: "Context", fd: int, source: str, *, patient: bool = True) -> bytes:
-    """Everything from `fd` up to its end, a press waking the wait.
+def read(ctx: "Context", fd: int, source: str, *, patient: bool = True, wanted: bool = True) -> bytes:
+    """Everything from `fd` up to its end, a press waking the wait. Not `wanted`, a press offers to go on without it.
 
     Raises TooMuchTextError, UnreadableInputError and Shutdown.
     """
@@ -87,9 +90,15 @@ def read(ctx: "Context", fd: int, source: str, *, patient: bool = True) -> bytes
     inbox.after(SAY_AFTER_SECS, _SAY)
     inbox.after(GIVE_UP_AFTER_SECS, _GIVE_UP)
     status = ctx.printer.status(f"Reading {source}…", delay=SAY_AFTER_SECS)
+    pressed = None if wanted else ctx.router.push(Scope(ladder.MENU, lambda: inbox.post(WAKE), "stdin"))
     try:
         while (event := inbox.get()) is not _END:
             checkpoint()
+            if pressed is not None and pressed.pending:
+                if pieces:
+                    pressed.decline()  # half of a text is no text
+                elif ctx.asker.answer(pressed, _ask) == WITHOUT:
+                    return b""
             if pieces:
                 continue
             if event is _SAY and not ctx.printer.can_repaint:
@@ -98,6 +107,8 @@ def read(ctx: "Context", fd: int, source: str, *, patient: bool = True) -> bytes
                 ctx.printer.note(f"nothing came on {source}; going on without it")
                 return b""
     finally:
+        if pressed is not None:
+            pressed.release()
         status.end()
         attended()
     if failed:
@@ -106,6 +117,24 @@ def read(ctx: "Context", fd: int, source: str, *, patient: bool = True) -> bytes
     if len(data) > LIMIT:
         raise TooMuchTextError(source)
     return data
+
+
+WITHOUT = "w"
+
+
+def _ask(dialogue: "Dialogue") -> str:
+    """The menu while nothing comes."""
+    from jp.ask.menus import MESSAGE
+    from jp.prompt.outcomes import Cancelled, Submitted
+    from jp.prompt.questions import Choice, Option
+
+    options = (Option("c", "Continue to wait"), Option(WITHOUT, "Go on without it"), Option("q", "Quit gracefully"))
+    outcome = dialogue.menu(Choice(MESSAGE, options, guarded=False, late="q"))
+    if outcome == Submitted("q"):
+        dialogue.quit()
+    elif isinstance(outcome, Submitted | Cancelled):
+        dialogue.deliberate()
+    return outcome.value if isinstance(outcome, Submitted) else "c"
 
 
 def _bounded(read: "Callable[[int, int], bytes]", fd: int, source: str) -> bytes:

@@ -89,6 +89,10 @@ class Press(Value):
     """Ctrl-C, as the key or as a SIGINT from outside."""
 
 
+class Behind(Value):
+    """A press with keys typed before it that the prompt on screen has not acted on yet."""
+
+
 class Begin(Value):
     """A graceful shutdown for `cause`: SIGTERM, SIGHUP, a menu's quit, the reader of stdout gone."""
 
@@ -242,6 +246,15 @@ def _press(state: State, _event: Value, now: float) -> "Result":
     return _arrives(state, len(state.scopes) - 1, now, counted=False)
 
 
+def _behind(state: State, event: Value, now: float) -> "Result":
+    """A menu whose key is still on its way takes the press behind it once: it may not be a menu by then."""
+    top = len(state.scopes) - 1
+    asked = top >= 0 and state.scopes[top].kind == UP and not state.scopes[top].unread
+    if state.cause is None and state.promptable and asked:
+        return _mark(state, top, unread=True), (Notify(state.scopes[top].id),)
+    return _press(state, event, now)
+
+
 def _arrives(state: State, top: int, now: float, *, counted: bool) -> "Result":
     """A press reaches the scope at index `top`; `counted` is one that a menu scope has been notified of before.
 
@@ -303,10 +316,10 @@ def _on_replace(state: State, event: Replace, now: float) -> "Result":
     state = state.but(scopes=(*scopes[:index], place, *scopes[index + 1 :]))
     if not old.unread or state.cause is not None:
         return state, ()
-    if place.kind == UP and old.kind != LOCAL:
+    if place.kind == UP and old.kind == MENU:
         return state, ()  # the menu that the press asked for has just opened
-    # The press that nobody has read yet belongs to whoever has the place now; a local scope's was not counted.
-    return _arrives(state, index, now, counted=old.kind != LOCAL)
+    # The press that nobody has read yet belongs to whoever has the place now; only a menu scope's was counted.
+    return _arrives(state, index, now, counted=old.kind == MENU)
 
 
 def _on_release(state: State, event: Release, now: float) -> "Result":
@@ -328,7 +341,7 @@ def _on_decline(state: State, event: Decline, now: float) -> "Result":
 def _unanswered(state: State, place: Place, below: int, now: float) -> "Result":
     if not place.unread or state.cause is not None:
         return state, ()
-    return _arrives(state, below, now, counted=place.kind != LOCAL)
+    return _arrives(state, below, now, counted=place.kind == MENU)
 
 
 def _on_read(state: State, event: Read, _now: float) -> "Result":
@@ -342,6 +355,7 @@ def _on_deadline(state: State, _event: Value, _now: float) -> "Result":
 
 _STEPS: "dict[type[Value], Callable[[State, Any, float], Result]]" = {
     Press: _press,
+    Behind: _behind,
     Begin: lambda state, event, _: _begin(state, event.cause),
     Ending: _on_ending,
     Quit: lambda state, *_: _end(state, Cause.QUIT),

@@ -11,7 +11,7 @@ The router runs no scope's code, draws nothing and knows no terminal.
 import _thread
 import time
 
-from jp.interrupt import checkpoint, end, ladder, signals
+from jp.interrupt import checkpoint, end, ladder, signals, standing
 from jp.interrupt.end import Cause
 from jp.interrupt.token import ShutdownToken
 from jp.interrupt.watchdog import Watchdog
@@ -46,16 +46,27 @@ def current() -> "Router":
 class Scope:
     """What a press means while something runs: one of the ladder's kinds, and how its reader is told.
 
-    `notify` must not block and take no lock; it may run in a signal handler. Kinds: `ladder.MENU`, `UP`, `LOCAL`,
-    `RECORD`.
+    `notify` and `ahead` must not block and take no lock; they may run in a signal handler. Kinds: `ladder.MENU`, `UP`,
+    `LOCAL`, `RECORD`. `ahead`: whether keys were typed that a menu (`UP`) has not acted on; a signal overtakes them.
+    `menu` makes what prompts that are asked within a menu scope swap to; None is the fallback menu.
     """
 
-    __slots__ = ("kind", "name", "notify")
+    __slots__ = ("ahead", "kind", "menu", "name", "notify")
 
-    def __init__(self, kind: str, notify: "Callable[[], object]", name: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        notify: "Callable[[], object]",
+        name: str = "",
+        *,
+        ahead: "Callable[[], bool] | None" = None,
+        menu: "Callable[[], object] | None" = None,
+    ) -> None:
         self.kind = kind
         self.notify = notify
         self.name = name
+        self.ahead = ahead
+        self.menu = menu
 
 
 class ScopeHandle:
@@ -214,6 +225,16 @@ class Router:
         """Take the scope out of the stack."""
         self.post(ladder.Release(handle.id))
         self._scopes.pop(handle.id, None)
+
+    def below(self, handle: ScopeHandle) -> ScopeHandle | None:
+        """The menu scope that was the topmost one before `handle` opened; None where there is none."""
+        places = self._state.scopes
+        index = next((n for n, place in enumerate(places) if place.id == handle.id), len(places))
+        for place in reversed(places[:index]):
+            scope = self._scopes.get(place.id)
+            if place.kind == ladder.MENU and scope is not None:
+                return ScopeHandle(self, place.id, scope)
+        return None
 
     def unread(self, ident: int) -> bool:
         """Whether the scope has a press that it has not read."""
@@ -399,7 +420,7 @@ class Router:
 
     def _queue(self, number: int) -> None:
         if number == signals.INT:
-            self._events.append(ladder.Press())
+            self._events.append(ladder.Behind() if self._keys_ahead() else ladder.Press())
         elif number == signals.TERM:
             self._events.append(ladder.Begin(Cause.TERM))
         elif number == signals.HUP:
@@ -411,11 +432,20 @@ class Router:
         elif number == signals.CONT and not self._watchdog.standing and self._clock() - self._back > _LATE_SECS:
             self._calls.append(self._continue)
 
+    def _keys_ahead(self) -> bool:
+        scopes = self._state.scopes
+        scope = self._scopes.get(scopes[-1].id) if scopes else None
+        try:
+            return scope is not None and scope.ahead is not None and scope.ahead()
+        except Exception:
+            return False  # its terminal is gone; the press counts all the same
+
     def _stop(self) -> None:
         if self._watchdog.standing or end.ended():
             return
         self._watchdog.standing = True
         began = self._clock()
+        go_on = standing.stand()
         # What was put on the terminal last is taken off first; going on is in the order of registration.
         self._call(dict(reversed(self._before_stop.items())))
         self._signals.stop_here()
@@ -427,6 +457,7 @@ class Router:
             if self._clock() - back < _NO_STOP_SECS:
                 break  # an orphaned job can't be stopped: nobody would wake it
         self._back = self._clock()
+        go_on()
         stood = self._back - began
         self._watchdog.moved(stood)
         self.post(ladder.Stood(stood))

@@ -52,6 +52,7 @@ OWNED = tuple(n for n in (INT, TERM, HUP, QUIT, TSTP, CONT, WINCH, ALRM, BREAK) 
 # Ignored from the start by `nohup`, by `&` in a script, by a parent without job control: stays so.
 _KEPT_IGNORED = (INT, HUP, TSTP)
 _OTHERS_SECS = 0.05
+_CALM_LOOKS = 4
 _SETTLE_SECS = 0.5
 _KNOCKS, _KNOCK_SECS = 20, 0.005
 _DEADLY = tuple(cause.signal for cause in end.DEADLY)
@@ -189,11 +190,11 @@ class Signals:
             from select import select
 
             limit = time.monotonic() + _SETTLE_SECS
-            while time.monotonic() < limit:
+            calm = 0  # looks in a row: a thread may be between taking the signal and writing its byte
+            while calm < _CALM_LOOKS and time.monotonic() < limit:
                 waiting = select([self._reader], [], [], 0)[0] or self.busy
-                if not waiting and INT not in _signal.sigpending():  # as a thread that blocks it is told
-                    break
-                time.sleep(0.001)
+                calm = 0 if waiting or INT in _signal.sigpending() else calm + 1  # as a thread that blocks it is told
+                time.sleep(0.002)
 
     def suspend(self) -> None:
         """Send SIGTSTP to our process group, as the terminal does."""

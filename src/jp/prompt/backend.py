@@ -20,13 +20,15 @@ class PromptTerminal(Protocol):
     """The terminal of one prompt, in modes fit for it: key by key and no echo where `escapes`, else whole lines.
 
     `fd` is read from. `wake_fd` is readable when `notices` has something. `escapes`: sequences are understood; without
-    them a prompt is a line mode. `colour`: colours may be used.
+    them a prompt is a line mode. `colour`: colours may be used. `idle` is the prompt's to set: whether it waits for
+    keys and has acted on all that it has read.
     """
 
     fd: int
     wake_fd: int
     escapes: bool
     colour: bool
+    idle: bool
 
     def write(self, text: str) -> None:
         """Draw; in order, without blocking."""
@@ -62,6 +64,10 @@ class PromptTerminal(Protocol):
 
     def discard_input(self) -> None:
         """Throw away what was typed and not read."""
+        ...
+
+    def waiting(self) -> int:
+        """How many bytes were typed and not read."""
         ...
 
     def echo(self, shown: bool) -> None:

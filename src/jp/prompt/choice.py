@@ -62,6 +62,8 @@ class Chooser:
             if not isinstance(token, Key) or token.alt:
                 continue
             if token.name in self._keys and len(token.name) == 1:
+                if keys.early and token.name in self._question.late:
+                    continue
                 return Submitted(token.name)
             if token.name == HELP:
                 self._help = True

@@ -22,11 +22,13 @@ _EMPTY: tuple[int, ...] = ()
 class Keys(NamedTuple):
     """What came in one read, without the terminal's own answers.
 
-    `quiet`: seconds without any input before it. `alone`: it is one key or paste, and nothing came with it.
+    `quiet`: seconds without any input before it. `alone`: it is one key or paste, and nothing came with it. `early`: it
+    was typed before the prompt was there.
     """
 
     tokens: list[Token]
     quiet: float
+    early: bool = False
 
     @property
     def alone(self) -> bool:
@@ -70,6 +72,11 @@ class Reading:
         self._reads_since_wake = 0
         self._last = time.monotonic()
         self._quiet = 0.0
+        self._early = 0  # bytes
+
+    def begin(self) -> None:
+        """The prompt is about to be drawn: what waits by now was typed before."""
+        self._early = self._terminal.waiting()
 
     def restart(self) -> None:
         """Throw away what was typed so far; the silence begins now."""
@@ -84,7 +91,9 @@ class Reading:
             fds = [self._terminal.wake_fd]
             if self._readable and self._reads_since_wake < _DRAIN_READS:
                 fds.append(self._terminal.fd)
+            self._terminal.idle = self.keys.waiting is None
             ready = select.select(fds, _EMPTY, _EMPTY, self.keys.waiting)[0]
+            self._terminal.idle = False
             if self._terminal.fd in ready:
                 self._reads_since_wake += len(ready) - 1
                 self._read()
@@ -107,7 +116,9 @@ class Reading:
         if self.keys.waiting is None:
             self._quiet = now - self._last
         self._last = now
-        self._give(self.keys.feed(data))
+        early = self._early > 0
+        self._early -= len(data)
+        self._give(self.keys.feed(data), early=early)
 
     def _noticed(self) -> None:
         self._readable = True
@@ -121,7 +132,7 @@ class Reading:
         else:
             self._events.extend(notice for notice in (CONTINUE, RESIZE) if notice in notices)
 
-    def _give(self, tokens: list[Token]) -> None:
+    def _give(self, tokens: list[Token], *, early: bool = False) -> None:
         kept: list[Token] = []
         for token in tokens:
             if isinstance(token, Press):
@@ -130,4 +141,4 @@ class Reading:
             if not isinstance(token, Reply):
                 kept.append(token)
         if kept:
-            self._events.append(Keys(kept, self._quiet))
+            self._events.append(Keys(kept, self._quiet, early))

@@ -50,6 +50,8 @@ def _run(widget: Widget, terminal: PromptTerminal, drawing: Drawing, reading: Re
     guarded = widget.guard != NO_GUARD
     silent = fresh = True
     while True:
+        if fresh and not guarded:
+            reading.begin()
         drawing.draw(widget.picture(*terminal.size()))
         if fresh and guarded:
             reading.restart()

@@ -93,6 +93,13 @@ class Chat:
             block.end()
         self._kind = ""
 
+    def replied(self) -> None:
+        """The person speaks next, on lines of their own; on stdout the next message is set apart all the same."""
+        self.block_end()
+        if self._anything and self._printer.caps(Target.OUT).addressable:
+            self._printer.out("\n")
+            self._messages = self._anything = False
+
     def end(self) -> None:
         """The turn is over."""
         self.block_end()

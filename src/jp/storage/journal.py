@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from jp.conversation import events
 from jp.conversation.timestamps import format_timestamp
 from jp.storage import files, recovery
 from jp.storage.errors import StorageError, WriteError, reason_of
@@ -87,32 +86,31 @@ class TurnWriter:
         self._write(event_line("complete", _one_line(raw)))
 
     @property
-    def has_partials(self) -> bool:
-        """Whether an answer is unfinished."""
-        return len(self._partials) > 0
+    def length(self) -> int:
+        """How many events the conversation has."""
+        return len(self._conversation.stream)
 
-    def keep_partials(self) -> list[events.ChatResponse]:
-        """Makes events of the unfinished answers as they are; returns them. Raises `WriteError`."""
-        kept = self._partials.take()
-        for event in kept:
-            raw = self._conversation.stream.append(event)
-            self._write(event_line("complete", _one_line(raw)))
-        return kept
+    def undo(self, length: int) -> None:
+        """Forget what was recorded beyond `length` events, unfinished answers too; not beyond the last fold.
 
-    def drop_partials(self) -> None:
-        """Forgets the unfinished answers (the user aborted); what is complete stays. Raises `WriteError`."""
-        if len(self._partials):
-            self._partials.take()
-            self._write(line({"drop": True}))
+        Raises `WriteError`.
+        """
+        self._partials.take()
+        self._conversation.stream.truncate(length)
+        if length > self._first:
+            self._write(line({"undo": length - self._first}))
+        else:
+            self._close(remove=True)
 
     def fold(self) -> None:
         """Writes everything into `events.json` of every copy and removes the journal; a next turn may follow.
 
         Unfinished answers are stored as they are. Raises `WriteError`; the journal stays then, and nothing is lost.
         """
-        if len(self._partials):
-            self.keep_partials()
         stream = self._conversation.stream
+        for event in self._partials.take():
+            raw = stream.append(event)
+            self._write(event_line("complete", _one_line(raw)))
         if self._conversation.persisted and len(stream) > self._first:
             pieces = stream.document()
             result = recovery.mark(pieces)
@@ -123,12 +121,6 @@ class TurnWriter:
             self._base = result
         self._close(remove=True)
         self._first = len(stream)
-
-    def discard(self) -> None:
-        """Forgets everything since the beginning or the last fold."""
-        self._partials.take()
-        self._close(remove=True)
-        self._conversation.stream.truncate(self._first)
 
     def close(self) -> None:
         """Lets go of the journal and leaves it as it is; the next opening recovers it."""

@@ -7,7 +7,7 @@ A journal holds what a turn has brought since the last time `events.json` was wr
 {"event":{…}}                                       a complete event, in its stored form
 {"partial":"message","text":"…","timestamp":"…"}    a piece of an answer that is still coming
 {"complete":{…}}                                    the event that the pieces of its kind became
-{"drop":true}                                       the pieces so far are not wanted
+{"undo":2}                                          only so many of the events above are wanted, and no piece
 {"fold":{"size":…,"sha256":"…"}}                    what `events.json` will be once everything is folded in
 ```
 
@@ -42,7 +42,7 @@ class _Line(msgspec.Struct):
     text: str = ""
     timestamp: str = ""
     fold: Mark | None = None
-    drop: bool = False
+    undo: int = -1
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -150,8 +150,9 @@ def parse(data: bytes) -> Recovered:
                 found.events.append(pretty)
             elif record.fold is not None:
                 found.folded = record.fold
-            elif record.drop:
+            elif record.undo >= 0:
                 partials.take()
+                del found.events[record.undo :]
         except (ValueError, RecursionError):
             found.damaged += 1
     found.events += [events.encode(event) for event in partials.take()]

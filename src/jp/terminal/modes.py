@@ -37,6 +37,11 @@ def discard_input(fd: int) -> None:
     system.discard_input(fd)
 
 
+def waiting(fd: int) -> int:
+    """How many bytes were typed and not read."""
+    return system.waiting(fd)
+
+
 class _Change:
     """A change of one terminal's modes that every way out undoes."""
 
@@ -141,18 +146,20 @@ class Lend(_Change):
     def give(self) -> None:
         """Let another program (an editor) have the terminal in the modes found; stops of the job are its affair."""
         self._put_back()
-        self._given = True
+        self._given = True  # from here on what is found is put back as a whole: the program may leave anything behind
 
     def retake(self) -> None:
         """Take it back, whatever modes that program has left; those found before it are still the ones to put back."""
-        self._given = False
         if system.foreground(self.fd):
             self._put_back()
             self._set()
+        self._given = False
 
     def end(self) -> None:
         """Put the found modes back; a second call does nothing."""
-        self._given = False
+        if self._given:
+            self._put_back()
+            self._given = False
         super().end()
 
     def _set(self) -> None:
@@ -160,8 +167,14 @@ class Lend(_Change):
             system.write_modes(self.fd, self._change(self._found))
 
     def _put_back(self) -> None:
-        if self._found is not None:
-            system.write_modes(self.fd, self._found)
+        """What we have changed; another process on this terminal may have changed the rest meanwhile."""
+        if self._found is None:
+            return
+        now = None if self._given or self._change is None else system.read_modes(self.fd)
+        modes = self._found
+        if now is not None and self._change is not None:
+            modes = system.with_found(now, self._found, self._change(self._found))
+        system.write_modes(self.fd, modes)
 
 
 keys = system.cbreak

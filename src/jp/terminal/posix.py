@@ -388,6 +388,12 @@ def without_change(now: "Modes", before: "Modes", ours: "Modes") -> "Modes":
     return [*now[:3], (now[3] & ~mask) | (before[3] & mask), *now[4:]]
 
 
+def with_found(now: "Modes", found: "Modes", ours: "Modes") -> "Modes":
+    """`now` with everything that we changed from `found` to `ours` as it was found."""
+    flags = [(now[n] & ~(found[n] ^ ours[n])) | (found[n] & (found[n] ^ ours[n])) for n in range(4)]
+    return [*flags, *found[4:]]
+
+
 def discard_input(fd: int) -> None:
     """Throw away what was typed and not read."""
     import termios
@@ -396,3 +402,14 @@ def discard_input(fd: int) -> None:
         termios.tcflush(fd, termios.TCIFLUSH)
     except (termios.error, OSError, ValueError):
         pass
+
+
+def waiting(fd: int) -> int:
+    """How many bytes were typed and not read; 0 where that can't be told."""
+    import fcntl
+    import termios
+
+    try:
+        return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4), sys.byteorder)
+    except OSError:
+        return 0

@@ -3,6 +3,7 @@
 Opening it costs microseconds, so the probe is made once, eagerly, by every run; its failure is silent.
 """
 
+import _thread
 import os
 
 from jp.terminal import system
@@ -27,13 +28,15 @@ class Tty:
     `fd` is read from, `out_fd` written to (one descriptor on POSIX).
     """
 
-    __slots__ = ("_lock_fd", "_look_fd", "fd", "out_fd")
+    __slots__ = ("_asking", "_lock_fd", "_look_fd", "_turn", "fd", "out_fd")
 
     def __init__(self, fd: int, out_fd: int) -> None:
         self.fd = fd
         self.out_fd = out_fd
         self._lock_fd: int | None = None
         self._look_fd: int | None = None
+        self._asking = False
+        self._turn = _thread.allocate_lock()  # of `_asking` and the lock together
 
     def foreground(self) -> bool:
         """Whether we may read: our process group is the terminal's foreground. A lost terminal says no."""
@@ -66,18 +69,26 @@ class Tty:
     def take_turn(self) -> bool:
         """Take the terminal's lock for a question; False while another process has it."""
         fd = self.lock_fd()
-        return fd is None or system.lock_now(fd)
+        with self._turn:
+            self._asking = fd is None or system.lock_now(fd)
+            return self._asking
 
     def give_turn(self) -> None:
         """Give the lock back."""
-        if self._lock_fd is not None:
-            system.unlock(self._lock_fd)
+        with self._turn:
+            self._asking = False
+            if self._lock_fd is not None:
+                system.unlock(self._lock_fd)
 
     def asked_on(self) -> bool:
-        """Whether a question is up on this terminal: somebody, perhaps another process, holds its lock.
+        """Whether another process asks a question on this terminal: it holds the lock.
 
         Looked at through an open of its own; a look through `lock_fd` would give our own lock away.
         """
+        with self._turn:
+            return not self._asking and self._held_elsewhere()
+
+    def _held_elsewhere(self) -> bool:
         if self._look_fd is None:
             try:
                 self._look_fd = system.open_device(self.fd)

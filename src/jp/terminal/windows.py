@@ -203,7 +203,18 @@ def without_change(now: "Modes", before: "Modes", ours: "Modes") -> "Modes":
     return [(now[0] & ~mask) | (before[0] & mask)]
 
 
+def with_found(now: "Modes", found: "Modes", ours: "Modes") -> "Modes":
+    """`now` with everything that we changed from `found` to `ours` as it was found."""
+    mask = found[0] ^ ours[0]
+    return [(now[0] & ~mask) | (found[0] & mask)]
+
+
 def discard_input(fd: int) -> None:  # noqa: ARG001 (the console has one input)
     """Throw away what was typed and not read."""
     while msvcrt.kbhit():
         msvcrt.getwch()
+
+
+def waiting(fd: int) -> int:  # noqa: ARG001 (the console has one input)
+    """How much was typed and not read, at least."""
+    return 1 if msvcrt.kbhit() else 0

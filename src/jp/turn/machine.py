@@ -17,7 +17,7 @@ from jp.llm.retry import Fatal, Policy, Retry, decide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from jp.conversation.events import Event
+    from jp.conversation.events import ChatRequest, Event
     from jp.errors import JpError
 
 # --- what happened ---
@@ -48,19 +48,30 @@ class RetryDue(msgspec.Struct, frozen=True):
 
 
 class Interrupted(msgspec.Struct, frozen=True):
-    """The run is ending: keep what came and stop."""
+    """The run is ending, or the person has stopped it: keep what came and stop."""
 
 
-Happening = Begin | Arrived | Ended | RetryDue | Interrupted
+class Aborted(msgspec.Struct, frozen=True):
+    """The person does not want what came: forget it and stop."""
+
+
+class Replied(msgspec.Struct, frozen=True):
+    """The person has something to say to what came: keep that, and ask anew with the reply behind it."""
+
+    event: "ChatRequest"
+
+
+Happening = Begin | Arrived | Ended | RetryDue | Interrupted | Aborted | Replied
 
 # --- what to do ---
 
 
 class Send(msgspec.Struct, frozen=True):
-    """Send the request; with `partial`, one that continues it."""
+    """Send the request; with `partial`, one that continues it. `anew`: the conversation has grown since the last."""
 
     generation: int
     partial: str = ""
+    anew: bool = False
 
 
 class Stop(msgspec.Struct, frozen=True):
@@ -93,6 +104,16 @@ class Record(msgspec.Struct, frozen=True):
     event: "Event"
 
 
+class Drop(msgspec.Struct, frozen=True):
+    """Forget the deltas of the response in progress."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """Show what the person has said."""
+
+    text: str
+
+
 class Pause(msgspec.Struct, frozen=True):
     """Wait `seconds` before attempt number `attempt`, saying why."""
 
@@ -115,7 +136,7 @@ class Complete(msgspec.Struct, frozen=True):
     error: "JpError | None" = None
 
 
-Effect = Send | Stop | Partial | Show | Activity | Record | Pause | Note | Complete
+Effect = Send | Stop | Partial | Show | Activity | Record | Drop | Said | Pause | Note | Complete
 
 
 class Machine:
@@ -124,10 +145,14 @@ class Machine:
     def __init__(self, policy: Policy, *, structured: bool = False) -> None:
         self._policy = policy
         self._structured = structured
-        self._collector = Collector(structured=structured)
-        self._overlap: Overlap | None = None
         self._generation = 0
-        self._failures = 0  # of the whole turn: a server that always cuts off after a word must not go on for ever
+        self._begin()
+
+    def _begin(self) -> None:
+        """An answer to what the conversation ends with."""
+        self._collector = Collector(structured=self._structured)
+        self._overlap: Overlap | None = None
+        self._failures = 0  # of the whole answer: a server that always cuts off after a word must not go on for ever
         self._message = ""  # text of the message that is arriving, over all attempts
         self._called: list[str] = []  # tools
         self._finish: llm.Finish | None = None
@@ -139,6 +164,8 @@ class Machine:
 
     def step(self, happening: Happening) -> list[Effect]:
         """The effects of `happening`, to be carried out in order."""
+        if isinstance(happening, Replied):
+            return self._replied(happening.event)
         if self.done:
             return []
         match happening:
@@ -152,13 +179,20 @@ class Machine:
                 return self._send() if generation == self._generation else []
             case Interrupted():
                 return [Stop(), *self._keep(), self._complete(None)]
+            case Aborted():
+                return [Stop(), Drop(), self._complete(None)]
 
     # --- requests ---
 
-    def _send(self) -> list[Effect]:
+    def _send(self, *, anew: bool = False) -> list[Effect]:
         self._generation += 1
         self._overlap = Overlap(self._message) if self._message else None
-        return [Send(self._generation, self._message)]
+        return [Send(self._generation, self._message, anew)]
+
+    def _replied(self, event: "ChatRequest") -> list[Effect]:
+        kept = [] if self.done else self._keep()
+        self._begin()
+        return [Stop(), *kept, Said(event.content), Record(event), *self._send(anew=True)]
 
     @property
     def _continuing(self) -> bool:

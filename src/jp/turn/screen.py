@@ -45,6 +45,15 @@ class Screen:
         if self._chat is not None:
             self._chat.block_end()
 
+    def said(self, text: str) -> None:
+        """The person has replied: what they wrote, behind what it is a reply to."""
+        from jp.render.echo import echo
+
+        self._quiet()
+        if self._chat is not None:
+            self._chat.replied()
+        echo(self._printer, text)
+
     def stored(self, event: "Event") -> None:
         """An event has been recorded: under JSON it is what is printed."""
         if self._printer.format.is_json:
@@ -73,12 +82,10 @@ class Screen:
                 "Waiting…", delay=progress.delay_secs, interval=progress.interval_ms / 1000
             )
 
-    def prepare(self) -> None:
-        """The request is out: load what shows the answer, beside the wait for it (architecture, Start-up)."""
+    def warm(self) -> None:
+        """Load what shows the answer, beside the wait for it (architecture, Start-up). Any thread."""
         if self._chat is not None and self._printer.caps(Target.OUT).escapes:
-            from threading import Thread
-
-            Thread(target=self._chat.warm, name="prepare", daemon=True).start()
+            self._chat.warm()
 
     def progress(self, stage: str) -> None:
         """Where the exchange is."""
