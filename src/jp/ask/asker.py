@@ -203,6 +203,8 @@ class Asker:
         self._busy += 1
         try:
             with _Turn(self._printer, self._router):
+                if self._router.token.cancelled:
+                    raise _EndingError
                 if opens is not None and not opens.handle.pending:
                     raise _AnsweredError
                 require(self._promptability, self.state(), question=about, hints=hints)

@@ -353,9 +353,9 @@ class Router:
             self._say(text)
         self._told = True
         self._speaking = 0
+        self.token.cancel(cause)
         if self._postponed is not None:
             self._end(self._postponed)
-        self.token.cancel(cause)
         if self.shutdown_timeout_secs <= 0:
             self.post(ladder.DeadlinePassed())
 

@@ -81,6 +81,11 @@ class Busy:
     def __bool__(self) -> bool:
         return bool(self._depths)
 
+    @property
+    def here(self) -> bool:
+        """Whether this thread is at work."""
+        return _thread.get_ident() in self._depths
+
     def let_others_finish(self, seconds: float) -> None:
         """Give the interpreter to the other threads at work until they are done, for so long at most."""
         me = _thread.get_ident()
@@ -215,7 +220,8 @@ class Signals:
                 with self.busy:
                     self._drain()
                     self._run()
-                self.busy.let_others_finish(_OTHERS_SECS)
+                if not self.busy.here:  # further up this thread may be what the others wait for
+                    self.busy.let_others_finish(_OTHERS_SECS)
         except Exception as error:  # out of a handler it would hit whatever code was interrupted
             end.complain(f"jp: interrupt: {type(error).__name__}: {error}")
 
