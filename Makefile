@@ -44,6 +44,7 @@ bench: compiled
 
 # Signals at every point of a run: 1,820 runs, 25 minutes on two cores. A sample of it is in the suite.
 sweep: compiled
+	JP_TEST_ALL_DELAYS=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/terminal/test_press_timing.py
 	$(BIN)/python -m tests.sweep
 
 clean:

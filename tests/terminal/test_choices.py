@@ -97,6 +97,7 @@ class Case(NamedTuple):
     typed_shown: str = ""
     locked: bool = False
     cancelled: str = "exited 1"
+    leave: bytes = ESC  # what leaves it without an answer
 
 
 def _asked(ident: str) -> Callable[[World, str], object]:
@@ -140,7 +141,7 @@ CASES = {
     ),
     "lock": Case(
         ("q", "--id", BETA, "-c", "style.lock_wait.timeout_secs=0", "hi"), "Still locked: [w,n,f,c,?]?", b"n", b"n\n",
-        lambda world, _: len(world.titles) == 4, locked=True, cancelled="exited 4",
+        lambda world, _: len(world.titles) == 4, locked=True, cancelled="exited 4", leave=b"c",
     ),
 }  # fmt: skip
 FEW = ("use", "rm", "model")  # a selection, a choice, a text
@@ -230,7 +231,7 @@ def test_left_without_an_answer_nothing_is_done(world: World, name: str, key: by
     before = world.snapshot()
     with running(world, name) as terminal:
         up(terminal, case)
-        terminal.send(key)
+        terminal.send(case.leave if key == ESC else key)
         assert terminal.wait() == case.cancelled
         assert world.snapshot() == before
         assert world.active is None
@@ -510,7 +511,7 @@ def test_a_file_as_stdin_answers_nothing(world: World, name: str, tmp_path: Path
     with open(prompt) as stdin, running(world, name, stdin=stdin) as terminal:
         up(terminal, case)
         assert world.snapshot() == before
-        terminal.send(ESC)
+        terminal.send(case.leave)
         assert terminal.wait() == case.cancelled
         gone(terminal, case)
 
@@ -762,19 +763,20 @@ def test_what_a_title_holds_is_shown_and_does_nothing(world: World) -> None:
 # --- the lock
 
 
-@pytest.mark.req("104-87")
-def test_the_lock_is_asked_about_again_and_again_until_it_is_free(world: World) -> None:
+@pytest.mark.req("104-87", "092-70")
+@pytest.mark.parametrize("on", [b"w", ESC], ids=["w", "escape"])
+def test_the_lock_is_asked_about_again_and_again_until_it_is_free(world: World, on: bytes) -> None:
     case = CASES["lock"]
     lock = world.lock(BETA)
     with lock, Terminal([*program(), *case.args], cwd=world.root, columns=200) as terminal:
         up(terminal, case)
         assert "somebody else" in terminal.screen
         drawn = len(terminal.output)
-        terminal.send(b"w")
+        terminal.send(on)
         terminal.until(lambda screen: len(terminal.output) > drawn and case.shown in screen)
         quiet(terminal)
         lock.release()
-        terminal.send(b"w")
+        terminal.send(on)
         assert terminal.wait() == "exited 0"
         assert _asked(BETA)(world, "")
 

@@ -78,6 +78,16 @@ def test_quit_is_the_graceful_shutdown(long: str, workspace: Path, hermetic: Pat
         assert terminal.modes() == terminal.modes_before
 
 
+@pytest.mark.req("092-63")
+def test_waiting_for_a_server_is_anything_else(workspace: Path):
+    with pressed(workspace, "jp.cli.model:connect", "q", "hi") as terminal:
+        terminal.until(FALLBACK)
+        terminal.send(b"c")
+        assert terminal.wait() == "exited 0"
+        assert terminal.screen.contents.strip() == "Hello from the test model."
+    assert messages(workspace) == ["Hello from the test model."]
+
+
 @pytest.mark.req("092-65", "092-63")
 def test_the_title_goes_on_being_written_under_the_menu(workspace: Path, server: ModelServer):
     slow: list[float] = []

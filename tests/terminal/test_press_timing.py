@@ -13,7 +13,8 @@ from tests.support.terminal import ESC, Terminal
 from tests.wire.model_server import ModelServer, text
 
 DELAYS = [0.006 * number for number in range(50)]
-FEW = DELAYS[::7]
+# Where each delay is a run of its own; `make sweep` makes all of them.
+FEW = DELAYS if os.environ.get("JP_TEST_ALL_DELAYS") else DELAYS[::7]
 MENU = b"Interrupted:"
 STREAMING = "[c,r,s,a,?]?"
 

@@ -58,8 +58,9 @@ class Query:
             status = self._send(wanted, text)
         if self._aborted is not None:
             from jp.cli.asking import drafts
+            from jp.cli.compose import draft_key
 
-            drafts(self._ctx).add(f"query-{self._made}", self._aborted)
+            drafts(self._ctx).add(draft_key(self._ctx, self._made or wanted), self._aborted)
         return status
 
     def _write(self, wanted: str | None, text: str) -> int:

@@ -40,7 +40,7 @@ class Writing:
         settings = config.root
         compose = settings.query.compose_in_editor
         kept = drafts(ctx)
-        wanted = f"query-{conversation.id}" if conversation is not None else f"query-new-{_session(ctx)}"
+        wanted = draft_key(ctx, conversation.id if conversation is not None else None)
         key = kept.claim(wanted)
         beside = os.path.join(kept.directory, key)
         # Where another process is writing the same, it has the document's place, too.
@@ -102,7 +102,7 @@ class Writing:
     def failed(self, conversation_id: str | None) -> None:
         """It was not answered: the next composition in its conversation, which may be a new one, begins with it."""
         if conversation_id is not None:
-            self._composition.moved(f"query-{conversation_id}")
+            self._composition.moved(draft_key(self._ctx, conversation_id))
 
 
 def _document(
@@ -138,6 +138,11 @@ def quoted(conversation: "Conversation | None") -> str:
         if isinstance(event, ChatResponse) and isinstance(event.message, str) and event.message.strip():
             return "".join(f"> {line}".rstrip() + "\n" for line in event.message.strip().splitlines()) + "\n"
     return ""
+
+
+def draft_key(ctx: "Context", conversation_id: str | None) -> str:
+    """What a query for this conversation is kept under until it is answered; None: for the next new one of this tab."""
+    return f"query-{conversation_id or f'new-{_session(ctx)}'}"
 
 
 def _session(ctx: "Context") -> str:

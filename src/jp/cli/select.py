@@ -131,8 +131,8 @@ def _question(error: LockedError, instead: "Sequence[str]") -> "Choice":
 
 
 def _ask_about(error: LockedError, ctx: "Context", instead: "Sequence[str]") -> str:
-    """What the person wants where another process has the conversation; `c` where nobody can be asked."""
-    from jp.prompt.outcomes import Submitted
+    """What the person wants where another process has the conversation; `c` where nobody can be asked. ESC waits on."""
+    from jp.prompt.outcomes import Cancelled, Submitted
     from jp.terminal.promptability import NotPromptable
 
     if not ctx.promptability:
@@ -141,6 +141,8 @@ def _ask_about(error: LockedError, ctx: "Context", instead: "Sequence[str]") -> 
         outcome = ctx.asker.ask(_question(error, instead), about="a locked conversation")
     except NotPromptable:
         return CANCEL  # the holder is what there is to be told
+    if isinstance(outcome, Cancelled):
+        return WAIT
     return outcome.value if isinstance(outcome, Submitted) else CANCEL
 
 
