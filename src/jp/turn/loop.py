@@ -222,7 +222,8 @@ class Turn:
             self.record(request)
         else:
             self._step(m.Replied(request))
-        self._presses.sent()
+        if self._disk is None:  # else its draft is all that a crash would leave of it
+            self._presses.sent()
 
     def _take(self, event: object) -> None:
         match event:
