@@ -32,7 +32,7 @@ def test_it_looks_like_git() -> None:
         terminal.send("r")
         assert terminal.ended() == Submitted("r")
         assert gone(terminal)
-        assert PASTE_ON not in terminal.output
+        assert terminal.output.count(PASTE_ON) == terminal.output.count(PASTE_OFF) == 1
 
 
 def test_it_is_bold_blue_where_colours_are() -> None:
@@ -60,16 +60,50 @@ def test_it_is_bold_blue_where_colours_are() -> None:
 )
 def test_without_a_guard_keys_act_at_once(keys: bytes, outcome: object) -> None:
     with OnTerminal() as terminal:
+        terminal.ask(MENU).until("?]?")
         terminal.send(keys)
-        assert terminal.ask(MENU).ended() == outcome
+        assert terminal.ended() == outcome
         assert terminal.discarded == 0
         assert gone(terminal)
 
 
+@pytest.mark.parametrize("keys", [b"s", b"c", b"r", b"\x1b", b"\r", b"make\r", b"ls; rm -r build\r", b"?"])
+def test_what_was_typed_before_it_is_there_answers_nothing(keys: bytes) -> None:
+    with OnTerminal() as terminal:
+        terminal.send(keys)
+        terminal.ask(MENU)
+        assert terminal.still_asks()
+        assert "Continue" not in terminal.screen
+        terminal.send("s")
+        assert terminal.ended() == Submitted("s")
+
+
+def test_a_key_that_does_no_harm_may_be_quicker_than_the_question() -> None:
+    with OnTerminal() as terminal:
+        terminal.send("r")
+        assert terminal.ask(MENU._replace(early="r")).ended() == Submitted("r")
+    with OnTerminal() as terminal:
+        terminal.send("rm build")
+        terminal.ask(MENU._replace(early="r"))
+        assert terminal.still_asks()
+        terminal.send("r")
+        assert terminal.ended() == Submitted("r")
+
+
+def test_a_paste_is_no_answer_without_a_guard_either() -> None:
+    with OnTerminal() as terminal:
+        terminal.ask(MENU).until("?]?")
+        terminal.send("\x1b[200~crs\r\x1b[201~")
+        assert terminal.still_asks()
+        terminal.send("s")
+        assert terminal.ended() == Submitted("s")
+
+
 def test_what_is_typed_after_the_answer_is_left_for_the_next_prompt() -> None:
     with OnTerminal() as terminal:
+        terminal.ask(MENU).until("?]?")
         terminal.send("rhello")
-        assert terminal.ask(MENU).ended() == Submitted("r")
+        assert terminal.ended() == Submitted("r")
         assert terminal.queued() == b"hello"
 
 
@@ -211,9 +245,10 @@ def test_a_press_that_comes_as_a_key_is_the_routers(key: bytes) -> None:
 
 def test_what_was_typed_before_a_press_comes_first() -> None:
     with OnTerminal() as terminal:
+        terminal.ask(MENU).until("?]?")
         terminal.send("xr")
         terminal.notify(PRESS)
-        assert terminal.ask(MENU).ended() == Submitted("r")
+        assert terminal.ended() == Submitted("r")
         assert terminal.notices() == {PRESS}  # left for whoever comes next
 
 
@@ -242,6 +277,7 @@ def test_where_it_may_not_read_it_waits_for_a_notice_and_does_not_spin() -> None
         assert terminal.failed_reads == 1
         terminal.fd = terminal.slave
         terminal.notify(CONTINUE)
+        terminal.pump_for(0.1)
         terminal.send("s")
         assert terminal.ended() == Submitted("s")
         os.close(unreadable)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import program
-from tests.support.terminal import CTRL_C, ESC, Terminal
+from tests.support.terminal import CTRL_C, ESC, Terminal, shell
 from tests.support.workspace import events, messages
 from tests.wire.model_server import ModelServer, text
 
@@ -218,3 +219,106 @@ def test_a_press_in_the_menu_climbs_however_late(streaming, workspace: Path):
         terminal.press()
         assert terminal.wait() == "killed SIGINT"
         assert GRACEFUL in terminal.screen.contents
+
+
+# --- what a menu is not answered by
+
+
+@pytest.mark.req("092-32")
+@pytest.mark.parametrize("typed", [b"ls -l; rm -r build\r", b"cd /tmp\r", b"make\r", b"s", b"c", ESC])
+def test_what_was_typed_before_the_press_answers_no_menu(streaming, workspace: Path, server: ModelServer, typed: bytes):
+    with query(workspace) as terminal:
+        terminal.until("word005")
+        terminal.send(typed)
+        terminal.until("word010")
+        terminal.press()
+        terminal.until(STREAMING)
+        quiet = time.monotonic() + 0.2
+        terminal.until(lambda _: time.monotonic() > quiet)
+        assert STREAMING in terminal.screen
+        terminal.send(b"c")
+        assert terminal.wait() == "exited 0"
+        assert " ".join(terminal.screen.contents.split()) == WORDS.strip()
+    assert len(server.requests) == 1
+
+
+@pytest.mark.req("092-32")
+def test_a_paste_answers_no_menu(streaming, workspace: Path, server: ModelServer):
+    with query(workspace) as terminal:
+        terminal.until("word010")
+        terminal.press()
+        terminal.until(STREAMING)
+        assert terminal.screen.mode(2004)
+        terminal.send(b"\x1b[200~please stop and abort\rall\x1b[201~")
+        quiet = time.monotonic() + 0.2
+        terminal.until(lambda _: time.monotonic() > quiet)
+        assert STREAMING in terminal.screen
+        terminal.send(b"s")
+        assert terminal.wait() == "exited 0"
+        assert not terminal.screen.mode(2004)
+
+
+def test_what_is_typed_while_it_streams_is_not_shown_in_it(streaming, workspace: Path):
+    with query(workspace) as terminal:
+        for word in ("word005", "word010", "word015"):
+            terminal.until(word)
+            terminal.send(b"\x1b[A\x1b[Aabc\x1b")
+        assert terminal.wait() == "exited 0"
+        assert " ".join(terminal.screen.contents.split()) == WORDS.strip()
+        assert terminal.modes() == terminal.modes_before
+
+
+def test_an_editor_gets_the_terminal_as_it_was(streaming, workspace: Path, tmp_path: Path):
+    seen = tmp_path / "modes"
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\nstty -a >{seen}\necho text >"$1"\n')
+    editor.chmod(0o755)
+    env: dict[str, str | None] = {"JP_SESSION": "test", "JP_EDITOR": str(editor)}
+    always = "interrupt.streaming.compose_in_editor=always"
+    with Terminal([*program(), "q", "-c", always, "hi"], cwd=workspace, env=env) as terminal:
+        terminal.until("word010")
+        terminal.press()
+        terminal.until(STREAMING)
+        terminal.send(b"r")
+        terminal.until("> text")
+        assert seen.read_text().split().count("echo") == 1
+        assert "-noflsh" in seen.read_text().split()
+        terminal.press()
+        terminal.until(STREAMING)
+        terminal.send(b"s")
+        assert terminal.wait() == "exited 0"
+        assert terminal.modes() == terminal.modes_before
+
+
+@pytest.mark.req("092-138", "092-139")
+@pytest.mark.parametrize("rows", [2, 3, 5, 6])
+def test_a_menu_never_fills_a_small_window(streaming, workspace: Path, rows: int):
+    with query(workspace, rows=rows) as terminal:
+        terminal.until("word010")
+        terminal.press()
+        terminal.until(STREAMING)
+        terminal.send(b"?")
+        terminal.until(lambda screen: rows == 2 or "a - Abort" in screen or "more lines" in screen)
+        assert "word" in terminal.screen.lines[0]  # else some terminals keep what is erased
+        terminal.send(b"c")
+        assert terminal.wait() == "exited 0"
+        assert " ".join(terminal.screen.contents.split()) == WORDS.strip()
+
+
+# --- nobody to be asked
+
+
+@pytest.mark.req("092-132")
+def test_in_a_background_job_of_a_shell_one_press_is_enough(streaming, workspace: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    with shell("bash", cwd=workspace, env={"JP_SESSION": "test"}) as terminal:
+        terminal.send(f"{' '.join(program())} q hi >{out} 2>&1 & echo job $!.\r".encode())
+        terminal.until(lambda screen: re.search(r"job \d+\.", screen.text))
+        job = re.search(r"job (\d+)\.", terminal.screen.text)
+        assert job
+        terminal.until(lambda _: out.exists() and "word010" in out.read_text())
+        os.kill(int(job[1]), signal.SIGINT)
+        terminal.until(lambda _: GRACEFUL in out.read_text())
+        terminal.send(b"wait $!; echo status $?\r")
+        terminal.until("status 130")
+    assert len(out.read_text()) < len(WORDS)

@@ -101,14 +101,14 @@ def test_streaming_changes_two_bits_and_puts_them_back_one_by_one() -> None:
     body = """
 with Streaming(fd):
     now = termios.tcgetattr(fd)
-    assert now[3] & termios.NOFLSH and not now[3] & termios.ECHOCTL
-    assert now[3] | termios.NOFLSH | termios.ECHOCTL == found[3] | termios.NOFLSH | termios.ECHOCTL
+    assert now[3] & termios.NOFLSH and not now[3] & termios.ECHO
+    assert now[3] | termios.NOFLSH | termios.ECHO == found[3] | termios.NOFLSH | termios.ECHO
     assert now[:3] == found[:3] and now[4:] == found[4:]
-    now[3] &= ~termios.ECHO; now[6][termios.VINTR] = b"\\x07"     # somebody else, meanwhile
+    now[3] &= ~termios.ECHOE; now[6][termios.VINTR] = b"\\x07"     # somebody else, meanwhile
     termios.tcsetattr(fd, termios.TCSANOW, now)
 after = termios.tcgetattr(fd)
-assert not after[3] & termios.ECHO and after[6][termios.VINTR] == b"\\x07"
-assert after[3] | termios.ECHO == found[3]
+assert not after[3] & termios.ECHOE and after[6][termios.VINTR] == b"\\x07"
+assert after[3] | termios.ECHOE == found[3]
 termios.tcsetattr(fd, termios.TCSANOW, found)
 """
     with run(body) as terminal:

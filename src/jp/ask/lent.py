@@ -98,8 +98,9 @@ class LentTerminal:
         self._loan.write(text)
 
     def size(self) -> tuple[int, int]:
-        """Columns and lines."""
-        return self._tty.size() or (80, 24)
+        """Columns, and lines but one: what fills the window is kept by some terminals when it is erased."""
+        columns, lines = self._tty.size() or (80, 24)
+        return columns, max(1, lines - 1)
 
     def notices(self) -> set[str]:
         """What has happened since the last look."""

@@ -23,16 +23,19 @@ class What(Enum):
 
 
 class Entry(NamedTuple):
-    """One line of a menu. `ends`: it ends the work, so a key that was typed before the menu was there is not enough."""
+    """One line of a menu."""
 
     key: str
     label: str
     what: What
-    ends: bool = False
 
 
 class Menu(NamedTuple):
-    """The entries of one scope's menu."""
+    """The entries of one scope's menu.
+
+    What was typed before the menu was there answers nothing: it was meant for the shell. But a single `r` may have been
+    quicker than the menu, and does no harm.
+    """
 
     entries: tuple[Entry, ...]
 
@@ -43,7 +46,7 @@ class Menu(NamedTuple):
             MESSAGE,
             tuple(Option(entry.key, entry.label) for entry in entries),
             guarded=False,
-            late="".join(entry.key for entry in entries if entry.ends),
+            early="".join(entry.key for entry in entries if entry.what is What.REPLY),
         )
 
     def decided(self, key: str) -> What:
@@ -57,20 +60,20 @@ STREAMING = Menu(
     (
         Entry("c", "Continue", What.CONTINUE),
         Entry("r", "Reply (stop & respond)", What.REPLY),
-        Entry("s", "Stop (save & exit)", What.STOP, ends=True),
-        Entry("a", "Abort (discard & exit)", What.ABORT, ends=True),
+        Entry("s", "Stop (save & exit)", What.STOP),
+        Entry("a", "Abort (discard & exit)", What.ABORT),
     )
 )
 TURN = Menu(
     (
         Entry("c", "Continue turn", What.CONTINUE),
         Entry("r", "Reply (inject a message, continue)", What.REPLY),
-        Entry("s", "Stop (save & exit)", What.STOP, ends=True),
+        Entry("s", "Stop (save & exit)", What.STOP),
     )
 )
 FALLBACK = Menu(
     (
         Entry("c", "Continue", What.CONTINUE),
-        Entry("q", "Quit gracefully", What.QUIT, ends=True),
+        Entry("q", "Quit gracefully", What.QUIT),
     )
 )

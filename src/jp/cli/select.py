@@ -185,7 +185,7 @@ def _answer(pressed: "ScopeHandle", error: LockedError, ctx: "Context", instead:
     """The scope's menu is the question about the lock (RFD 092, "Handler policy"): ESC waits on, Ctrl-C climbs."""
     from jp.prompt.outcomes import Submitted
 
-    question = _question(error, instead)._replace(guarded=False, late="".join((*instead, CANCEL)))
+    question = _question(error, instead)._replace(guarded=False)
 
     def ask(dialogue: "Dialogue") -> str:
         outcome = dialogue.menu(question)

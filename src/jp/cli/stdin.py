@@ -129,7 +129,7 @@ def _ask(dialogue: "Dialogue") -> str:
     from jp.prompt.questions import Choice, Option
 
     options = (Option("c", "Continue to wait"), Option(WITHOUT, "Go on without it"), Option("q", "Quit gracefully"))
-    outcome = dialogue.menu(Choice(MESSAGE, options, guarded=False, late="q"))
+    outcome = dialogue.menu(Choice(MESSAGE, options, guarded=False))
     if outcome == Submitted("q"):
         dialogue.quit()
     elif isinstance(outcome, Submitted | Cancelled):

@@ -61,9 +61,9 @@ class Chooser:
         for token in keys.tokens:
             if not isinstance(token, Key) or token.alt:
                 continue
+            if keys.early and (keys.early > 1 or token.name not in self._question.early):
+                continue
             if token.name in self._keys and len(token.name) == 1:
-                if keys.early and token.name in self._question.late:
-                    continue
                 return Submitted(token.name)
             if token.name == HELP:
                 self._help = True

@@ -7,11 +7,10 @@ PASTE_ON, PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 
 
 class Drawing:
-    """What one prompt has on the terminal. `pastes`: pastes are to be marked as such while it is there."""
+    """What one prompt has on the terminal. While it is there pastes are marked as such: none is a key by accident."""
 
-    def __init__(self, terminal: PromptTerminal, *, pastes: bool) -> None:
+    def __init__(self, terminal: PromptTerminal) -> None:
         self._terminal = terminal
-        self._pastes = pastes
         self._on = False
         self._widths: list[int] = []  # of the rows down to the cursor's; empty while nothing is drawn
         self._column = 0
@@ -19,7 +18,7 @@ class Drawing:
     def draw(self, picture: Picture) -> None:
         """Show `picture` in the place of what was there."""
         text = self._erasing()
-        if self._pastes and not self._on:
+        if not self._on:
             self._terminal.undo_with(PASTE_OFF)
             self._on = True
             text += PASTE_ON

@@ -18,8 +18,8 @@ class Choice(NamedTuple):
     """One key, no Enter, in git's style: `message [c,r,s,?]? `; `?` prints the options.
 
     `body` stands above the question. `default` is the key that Enter stands for, none if empty. `guarded`: an answer
-    must not be an accident (permission, confirm); interrupt menus are not, they must act at once. The keys in `late`
-    count only when they are typed once the question is there.
+    must not be an accident (permission, confirm); interrupt menus are not, they must act at once. There
+    the keys in `early` count also when they were typed before the question was there, and nothing else was.
     """
 
     message: str
@@ -27,7 +27,7 @@ class Choice(NamedTuple):
     body: str = ""
     default: str = ""
     guarded: bool = True
-    late: str = ""
+    early: str = ""
 
 
 class Item(NamedTuple):

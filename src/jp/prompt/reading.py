@@ -23,12 +23,12 @@ class Keys(NamedTuple):
     """What came in one read, without the terminal's own answers.
 
     `quiet`: seconds without any input before it. `alone`: it is one key or paste, and nothing came with it. `early`: it
-    was typed before the prompt was there.
+    was typed before the prompt was there, as one of so many bytes.
     """
 
     tokens: list[Token]
     quiet: float
-    early: bool = False
+    early: int = 0
 
     @property
     def alone(self) -> bool:
@@ -72,11 +72,11 @@ class Reading:
         self._reads_since_wake = 0
         self._last = time.monotonic()
         self._quiet = 0.0
-        self._early = 0  # bytes
+        self._early = self._early_left = 0  # bytes
 
     def begin(self) -> None:
         """The prompt is about to be drawn: what waits by now was typed before."""
-        self._early = self._terminal.waiting()
+        self._early = self._early_left = self._terminal.waiting()
 
     def restart(self) -> None:
         """Throw away what was typed so far; the silence begins now."""
@@ -101,7 +101,7 @@ class Reading:
                 self._reads_since_wake = 0
                 self._noticed()
             else:
-                self._give(self.keys.silence())
+                self._give(self.keys.silence(), early=self._early if self._early_left >= 0 else 0)
         return self._events.popleft()
 
     def _read(self) -> None:
@@ -116,8 +116,8 @@ class Reading:
         if self.keys.waiting is None:
             self._quiet = now - self._last
         self._last = now
-        early = self._early > 0
-        self._early -= len(data)
+        early = self._early if self._early_left > 0 else 0
+        self._early_left -= len(data)
         self._give(self.keys.feed(data), early=early)
 
     def _noticed(self) -> None:
@@ -132,7 +132,7 @@ class Reading:
         else:
             self._events.extend(notice for notice in (CONTINUE, RESIZE) if notice in notices)
 
-    def _give(self, tokens: list[Token], *, early: bool = False) -> None:
+    def _give(self, tokens: list[Token], *, early: int = 0) -> None:
         kept: list[Token] = []
         for token in tokens:
             if isinstance(token, Press):

@@ -38,7 +38,7 @@ class Widget(Protocol):
 def show(widget: Widget, terminal: PromptTerminal) -> Outcome:
     """Run a prompt to its end."""
     guarded = widget.guard != NO_GUARD
-    drawing = Drawing(terminal, pastes=guarded)
+    drawing = Drawing(terminal)
     reading = Reading(terminal, CHUNK if guarded else 1)  # without a guard, what was typed ahead is the next prompt's
     try:
         return _run(widget, terminal, drawing, reading)

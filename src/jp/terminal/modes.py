@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _lent: dict[int, int] = {}  # descriptor -> lends outstanding
+_streaming: "dict[int, tuple[Modes, Modes]]" = {}  # descriptor -> modes before and with the bits of `Streaming`
 
 
 def in_use_by_another(fd: int) -> bool:
@@ -144,8 +145,11 @@ class Lend(_Change):
         self._unregister()
 
     def give(self) -> None:
-        """Let another program (an editor) have the terminal in the modes found; stops of the job are its affair."""
+        """Let another program (an editor) have the terminal as it was before us; stops of the job are its affair."""
         self._put_back()
+        now = system.read_modes(self.fd)
+        if now is not None and self.fd in _streaming:
+            system.write_modes(self.fd, system.without_change(now, *_streaming[self.fd]))
         self._given = True  # from here on what is found is put back as a whole: the program may leave anything behind
 
     def retake(self) -> None:
@@ -191,9 +195,9 @@ def hidden(modes: "Modes") -> "Modes":
 
 
 class Streaming(_Change):
-    """Two bits while a turn has the terminal: Ctrl-C neither drops accepted output nor echoes `^C` into the answer.
+    """Two bits while a command writes to the terminal: Ctrl-C drops no accepted output, and no key is echoed into it.
 
-    Put back bit by bit: what somebody else changed meanwhile stays.
+    Put back bit by bit: what somebody else changed meanwhile stays. Who is given the terminal gets it without them.
     """
 
     __slots__ = ("_before", "_ours")
@@ -214,6 +218,7 @@ class Streaming(_Change):
         if ours == before:
             return
         self._before, self._ours = before, ours
+        _streaming[self.fd] = (before, ours)
         self._register(self._put_back)
         system.write_modes(self.fd, ours)
 
@@ -224,6 +229,7 @@ class Streaming(_Change):
         if system.foreground(self.fd):
             self._put_back()
         self._before = self._ours = None
+        _streaming.pop(self.fd, None)
         self._unregister()
 
     def _put_back(self) -> None:

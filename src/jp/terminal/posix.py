@@ -374,11 +374,14 @@ def whole_lines(modes: "Modes", echo: bool) -> "Modes":
 
 
 def streaming_bits(modes: "Modes") -> "Modes":
-    """What a turn wants of the terminal: Ctrl-C neither throws accepted output away nor shows `^C` mid-line."""
+    """What a turn wants of the terminal: Ctrl-C throws no accepted output away, and nothing typed is shown in it.
+
+    Without ECHOCTL alone, which would hide `^C`, an arrow key that is typed meanwhile moves the cursor.
+    """
     import termios
 
     wanted = list(modes)
-    wanted[3] = (modes[3] | termios.NOFLSH) & ~termios.ECHOCTL
+    wanted[3] = (modes[3] | termios.NOFLSH) & ~termios.ECHO
     return wanted
 
 

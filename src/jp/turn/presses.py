@@ -58,18 +58,21 @@ class Presses:
                 self._open.pop()
 
     def look(self) -> "Decision | None":
-        """Answer a press that waits for the topmost scope; None where none does, or the work just goes on.
+        """Answer a press that waits for one of the scopes; None where none does, or the work just goes on.
 
         Main thread; raises Shutdown.
         """
-        if not self._open or not self._open[-1][0].pending:
+        if not any(handle.pending for handle, _ in self._open):
             return None
         from jp.ask.menus import What
 
-        handle, menu = self._open[-1]
-        self._answered = menu()
-        decision = self._asker().decide(handle, self._answered)
-        return None if decision.what is What.CONTINUE else decision
+        for handle, menu in reversed(self._open):  # one that is declined goes to the next
+            if handle.pending:
+                self._answered = menu()
+                decision = self._asker().decide(handle, self._answered)
+                if decision.what is not What.CONTINUE:
+                    return decision
+        return None
 
     def warm(self) -> None:
         """Load what a menu needs, so that the first one is there at once. Any thread."""
