@@ -268,6 +268,19 @@ def test_what_is_typed_while_it_streams_is_not_shown_in_it(streaming, workspace:
         assert terminal.modes() == terminal.modes_before
 
 
+def test_what_another_program_of_the_pipeline_is_told_is_shown(workspace: Path, server: ModelServer):
+    line = f"cat | {' '.join(program())} q hi"
+    with Terminal(["sh", "-c", line], cwd=workspace, env={"JP_SESSION": "test"}) as terminal:
+        terminal.until("Reading stdin…")
+        terminal.send(b"for the model\r")
+        terminal.until("for the model")
+        terminal.send(b"\x04")
+        terminal.until("Hello from the test model.")
+        assert terminal.wait() == "exited 0"
+        assert terminal.modes() == terminal.modes_before
+    assert said(server)[0][0][1] == "hi\n\nfor the model"
+
+
 def test_an_editor_gets_the_terminal_as_it_was(streaming, workspace: Path, tmp_path: Path):
     seen = tmp_path / "modes"
     editor = tmp_path / "editor"

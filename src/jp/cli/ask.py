@@ -119,7 +119,9 @@ class Query:
             return ""
         from jp.cli.stdin import read_piped
 
-        return read_piped(self._ctx, wanted=not words.strip())
+        piped = read_piped(self._ctx, wanted=not words.strip())
+        self._ctx.hold_terminal()
+        return piped
 
     def _config(self, conversation: "Conversation | None") -> "Config":
         from jp.cli.flags import query_flags

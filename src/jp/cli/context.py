@@ -37,6 +37,7 @@ class Context:
 
     __slots__ = (
         "_asker",
+        "_holding",
         "_store",
         "_wind_down",
         "_workspace",
@@ -71,18 +72,20 @@ class Context:
         self.drafts: Drafts | None = None  # made by `jp.cli.asking.drafts`
         self.fallback: Fallback | None = None
         self._asker: dict[str, Asker] = {}
+        self._holding = False
         self._workspace: Workspace | None = None
         self._store: Store | None = None
 
     def hold_terminal(self) -> None:
-        """Hold the terminal while the command writes to it (decisions, "While a turn has the terminal").
+        """Hold the terminal while the command writes to it (decisions, "While a turn has the terminal"); once.
 
         The end of the process puts its modes back, in order with what a prompt may still have changed.
         """
         from jp.terminal.modes import Streaming
         from jp.terminal.target import Target
 
-        if self.printer.tty is not None and self.printer.caps(Target.OUT).addressable:
+        if self.printer.tty is not None and self.printer.caps(Target.OUT).addressable and not self._holding:
+            self._holding = True
             Streaming(self.printer.tty.fd, self.router).resume()
 
     def close(self) -> None:

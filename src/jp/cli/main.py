@@ -41,6 +41,7 @@ def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") ->
     from jp.cli.channels import open_channels
     from jp.cli.report import report
     from jp.interrupt.checkpoint import checkpoint
+    from jp.terminal.tty import is_pipe
 
     try:
         context = open_channels(command.args, argv, os.environ, router)
@@ -49,7 +50,8 @@ def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") ->
 
         _write(2, text_or_record(error, command.args.format))
         return error.status
-    context.hold_terminal()
+    if not is_pipe(0):  # else who writes into it may be reading the terminal (`cat | jp q`)
+        context.hold_terminal()
     try:
         checkpoint()  # a shutdown that began before there was anything to do: do nothing
         status = int(command.module.run(command.args, context))

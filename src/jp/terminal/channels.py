@@ -3,15 +3,13 @@
 A destination and its capabilities are made together here and never replaced one without the other.
 """
 
-import os
-import stat
-
 from jp.terminal import system
 from jp.terminal.capabilities import ChannelCaps, Format, resolve, smart_terminal
 from jp.terminal.device import Device
 from jp.terminal.escapes import Strip
 from jp.terminal.sink import Buffer, FdSink, MemorySink
 from jp.terminal.target import Target
+from jp.terminal.tty import is_pipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,20 +71,12 @@ def of_process(format_: Format, environ: "Mapping[str, str]", tty: "Tty | None")
         for group in groups.values()
     ]
     for device in devices:
-        device.shared = Target.TTY in device.targets and Target.OUT not in device.targets and _is_pipe(1)
+        device.shared = Target.TTY in device.targets and Target.OUT not in device.targets and is_pipe(1)
     channels = Channels(format_, caps, devices, environ)
     channels.columns = {target: _width_of(fd) for target, fd in fds.items() if terminals[target]}
     asked = tty.asked_on if tty is not None else lambda: False
     channels.may_draw = lambda: system.foreground(2) is not False and not asked()
     return channels
-
-
-def _is_pipe(fd: int) -> bool:
-    try:
-        kind = os.fstat(fd).st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
 
 
 def of_memory(

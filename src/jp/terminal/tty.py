@@ -5,6 +5,7 @@ Opening it costs microseconds, so the probe is made once, eagerly, by every run;
 
 import _thread
 import os
+import stat
 
 from jp.terminal import system
 
@@ -20,6 +21,15 @@ size = system.size
 def is_piped(fd: int = 0) -> bool:
     """Whether a descriptor is open for reading and leads to no terminal: whether text is piped in."""
     return system.identity(fd) is not None and not system.is_terminal(fd) and system.readable(fd)
+
+
+def is_pipe(fd: int) -> bool:
+    """Whether another program may be at the other end of the descriptor."""
+    try:
+        kind = os.fstat(fd).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
 
 
 class Tty:
