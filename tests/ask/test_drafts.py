@@ -340,3 +340,17 @@ def test_what_a_dead_process_has_left_beside_is_taken_over(tmp_path: Path) -> No
     drafts = Drafts(str(tmp_path))
     assert drafts.claim("k") == "k"
     assert drafts.load("k") == "left behind"
+
+
+def test_a_key_that_another_has_is_the_same_one_beside_it_each_time(tmp_path: Path) -> None:
+    other, mine = Drafts(str(tmp_path)), Drafts(str(tmp_path))
+    assert other.claim("query-x") == "query-x"
+    other.settle("query-x", "theirs")
+    beside = mine.claim("query-x")
+    assert beside != "query-x"
+    assert mine.claim("query-x") == beside
+    mine.add("query-x", "mine")
+    assert other.load("query-x") == "theirs"
+    assert mine.load(beside) == "mine"
+    mine.add("query-x", "and before it")
+    assert mine.load(beside) == "and before it\n\nmine"

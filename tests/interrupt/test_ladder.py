@@ -108,7 +108,7 @@ class TestRungs:
         assert done(asked(MENU), 100, Press(), Read(1), Reset(), 100.2, Press()) == [Notify(1), Notify(1)]
 
     def test_time_that_stood_still_is_not_cooldown(self) -> None:
-        assert done(asked(MENU), 100, Press(), Read(1), Stood(60.0), 161, Press()) == [Notify(1), SHUTDOWN]
+        assert done(asked(MENU), 100, Press(), Read(1), 160, Stood(60.0), 161, Press()) == [Notify(1), SHUTDOWN]
 
     @pytest.mark.parametrize("kinds", [(), (MENU,), (MENU, LOCAL), (MENU, UP), (RECORD,)])
     @pytest.mark.parametrize("cause", [Cause.PRESS, Cause.TERM, Cause.HUP, Cause.PIPE])

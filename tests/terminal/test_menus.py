@@ -335,3 +335,37 @@ def test_in_a_background_job_of_a_shell_one_press_is_enough(streaming, workspace
         terminal.send(b"wait $!; echo status $?\r")
         terminal.until("status 130")
     assert len(out.read_text()) < len(WORDS)
+
+
+# --- nothing is lost
+
+
+@pytest.mark.req("092-44")
+def test_an_aborted_question_is_kept_though_another_writes_one_there(streaming, workspace: Path, hermetic: Path):
+    with query(workspace) as terminal:
+        terminal.until("word010")
+        with Terminal([*program(), "q", "--id", "newest"], cwd=workspace, env={"JP_SESSION": "other"}) as other:
+            other.until("Enter sends")
+            other.send(b"theirs")
+            other.until("theirs")
+            terminal.press()
+            terminal.until(STREAMING)
+            terminal.send(b"a")
+            assert terminal.wait() == "exited 1"
+            other.press()
+            assert other.wait() == "killed SIGINT"
+    assert sorted(path.read_text() for path in hermetic.rglob("drafts/*.md")) == ["hi", "theirs"]
+
+
+@pytest.mark.req("092-44")
+def test_an_aborted_question_that_no_draft_takes_is_said(streaming, workspace: Path, hermetic: Path):
+    with query(workspace) as terminal:
+        terminal.until("word010")
+        drafts = next(hermetic.rglob("conversations")).parent / "drafts"
+        drafts.write_text("in the way")
+        terminal.press()
+        terminal.until(STREAMING)
+        terminal.send(b"a")
+        assert terminal.wait() == "exited 1"
+        assert "is kept for the next" not in terminal.screen.contents
+        assert "could not be kept in its place; it is in" in " ".join(terminal.screen.contents.split())

@@ -47,9 +47,9 @@ class Drafts:
         """
         from jp.storage.lock import Holder, try_acquire
 
-        if key in self._claims:
-            return key
         for name in (key, f"{key}.{os.getpid()}"):
+            if name in self._claims:
+                return name
             try:
                 lock = try_acquire(os.path.join(self.directory, f".{_name(name)}.lock"), Holder.this_process(""))
             except JpError:
@@ -106,8 +106,9 @@ class Drafts:
 
     def add(self, key: str, text: str) -> None:
         """Put `text` in front of the draft that may be there. Never raises; see `failed`."""
-        kept = self.load(self.claim(key)) or ""
-        self.settle(self.claim(key), text if not kept.strip() or kept == text else f"{text.rstrip()}\n\n{kept}")
+        key = self.claim(key)
+        kept = self.load(key) or ""
+        self.settle(key, text if not kept.strip() or kept == text else f"{text.rstrip()}\n\n{kept}")
 
     def drop(self, key: str) -> None:
         """Remove the draft: its text was sent, stored, or emptied on purpose. Never raises; see `failed`."""

@@ -87,9 +87,9 @@ class LentTerminal:
 
     def __exit__(self, *_: object) -> None:
         self.leave()
-        for fd in (self.wake_fd, self._wake):
+        wake, self._wake = self._wake, -1  # first: a notice on its way must not be written to whoever gets the number
+        for fd in (self.wake_fd, wake):
             os.close(fd)
-        self._wake = -1
 
     # --- what prompts use
 

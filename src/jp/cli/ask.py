@@ -49,19 +49,12 @@ class Query:
         wanted = for_query(self._args, self._ctx)  # where there is no workspace, say so before reading stdin
         text = joined(words, self._piped(words))
         if self._args.edit or (not text and not self._args.no_edit and self._ctx.promptability):
-            status = self._write(wanted, text)
-        else:
-            if self._args.quote:
-                text = self._quoted(wanted) + text
-            if not text:
-                raise NoQueryError
-            status = self._send(wanted, text)
-        if self._aborted is not None:
-            from jp.cli.asking import drafts
-            from jp.cli.compose import draft_key
-
-            drafts(self._ctx).add(draft_key(self._ctx, self._made or wanted), self._aborted)
-        return status
+            return self._write(wanted, text)
+        if self._args.quote:
+            text = self._quoted(wanted) + text
+        if not text:
+            raise NoQueryError
+        return self._send(wanted, text)
 
     def _write(self, wanted: str | None, text: str) -> int:
         """Have the text written, before anything is locked or made; then send it."""
@@ -84,7 +77,6 @@ class Query:
             raise
         if self._aborted == written:
             writing.failed(self._made)
-            self._aborted = None
         else:
             writing.sent()
         return status
@@ -235,24 +227,24 @@ class Query:
         remembered = conversation.id if conversation.persisted else None
         screen, author = self._screen(config), config.root.user.name
         presses = self._presses(config, conversation)
+        title: Title | None = None
         with Turn(writer, screen, self._ctx.store.clock, author=author, presses=presses) as turn:
             with turn.gap():
                 self._record_request(config, turn, text, fresh=fresh)
-            if turn.stopped:
-                return DONE
-            connection = connect(choice, config, remembered, self._ctx)
-            try:
-                title = self._title(config, conversation, connection, text, turn.inbox) if fresh else None
-                turn.run(
-                    connection.model,
-                    lambda: build(config.root, conversation.stream, attachments),
-                    self._ctx.router,
-                    lambda: self._when_sent(config, conversation, title, fresh=fresh),
-                )
-                if turn.error is None:
-                    connection.keep()
-            finally:
-                connection.close()
+            if not turn.stopped:
+                connection = connect(choice, config, remembered, self._ctx)
+                try:
+                    title = self._title(config, conversation, connection, text, turn.inbox) if fresh else None
+                    turn.run(
+                        connection.model,
+                        lambda: build(config.root, conversation.stream, attachments),
+                        self._ctx.router,
+                        lambda: self._when_sent(config, conversation, title, fresh=fresh),
+                    )
+                    if turn.error is None and turn.aborted is None:
+                        connection.keep()
+                finally:
+                    connection.close()
         self._say(conversation.notices[said:])
         if turn.unstored is not None:
             raise self._rescued(turn.unstored, conversation)
@@ -260,7 +252,6 @@ class Query:
             raise self._hinted(turn.error, conversation, connection.model)
         if turn.aborted is not None:
             self._aborted = turn.aborted
-            self._ctx.printer.note("aborted; the question is kept for the next `jp query`")
             return FAILED
         if title is not None:
             self._set_title(conversation, title, turn.inbox, text, wait=not turn.stopped)

@@ -20,7 +20,7 @@ MESSAGE = "Reply:"
 def presses(ctx: "Context", config: "Config", conversation: "Conversation") -> Presses:
     """The presses of a turn in `conversation`."""
     replies = Replies(ctx, config, conversation)
-    return Presses(ctx.router, lambda: ctx.asker, replies.streaming, replies.gaps)
+    return Presses(ctx.router, lambda: ctx.asker, replies.streaming, replies.gaps, replies.keep)
 
 
 class Replies:
@@ -29,6 +29,7 @@ class Replies:
     def __init__(self, ctx: "Context", config: "Config", conversation: "Conversation") -> None:
         self._ctx = ctx
         self._config = config
+        self._conversation_id = conversation.id
         self._key = f"reply-{conversation.id}"
 
     def streaming(self) -> "Interruption":
@@ -50,6 +51,18 @@ class Replies:
         scope = self._config.root.interrupt.turn
         reply = Reply(Wanted.TURN_MENU, Wanted.TURN_ACTION, self._composing(scope))
         return Interruption(TURN, scope.action, reply)
+
+    def keep(self, question: str) -> None:
+        """A question whose answer is aborted: the next query in this conversation begins with it."""
+        from jp.cli.asking import drafts, rescue
+        from jp.cli.compose import draft_key
+
+        kept = drafts(self._ctx)
+        kept.add(draft_key(self._ctx, self._conversation_id), question)
+        if kept.failed is not None:
+            rescue(self._ctx, question)
+        else:
+            self._ctx.printer.note("aborted; the question is kept for the next `jp query`")
 
     def _composing(self, scope: "Scope") -> "Callable[[Wanted], Composition]":
         return lambda wanted: self._compose(wanted, scope.compose_in_editor)

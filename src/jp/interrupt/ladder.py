@@ -361,7 +361,8 @@ _STEPS: "dict[type[Value], Callable[[State, Any, float], Result]]" = {
     Quit: lambda state, *_: _end(state, Cause.QUIT),
     DeadlinePassed: _on_deadline,
     Reset: lambda state, *_: (state.but(count=0), ()),
-    Stood: lambda state, event, _: (state.but(last=state.last + event.seconds), ()),
+    # Not beyond now: a job that is stopped while a question is up stands still twice.
+    Stood: lambda state, event, now: (state.but(last=max(state.last, min(state.last + event.seconds, now))), ()),
     Known: _on_known,
     Cooldown: lambda state, event, _: (state.but(cooldown=event.seconds), ()),
     Push: _on_push,

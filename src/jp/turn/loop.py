@@ -104,6 +104,7 @@ class Turn:
         self._source: Source | None = None
         self._error: JpError | None = None
         self._disk: WriteError | None = None
+        self._unsent = False  # a reply may not be on disk
         self._asked = ("", writer.length)  # the last request, and the conversation's length before it
         if presses is not None:
             presses.wake = lambda: self.inbox.post(WAKE)
@@ -138,7 +139,8 @@ class Turn:
             return
         with self._presses.in_gap():
             yield
-            self._look()
+            if self._machine is None:  # else the turn is over: nothing can be asked any more
+                self._look()
 
     def run(
         self, model: Model, build: "Callable[[], Thread]", router: "Router", when_sent: "Callable[[], object]"
@@ -163,7 +165,8 @@ class Turn:
                 while self._whole:
                     self._screen.answered()
                     self._fold()
-                    self._look()  # its menu may ask for more
+                    if self._disk is None:
+                        self._look()  # its menu may ask for more
                     if self._machine is None or self._machine.done:
                         break
                     with self._while_streaming():
@@ -192,15 +195,20 @@ class Turn:
 
     @property
     def _whole(self) -> bool:
-        return self._error is None and not self.stopped and self.aborted is None
+        return self._error is None and not self._left
+
+    @property
+    def _left(self) -> bool:
+        """Whether the person wants no more of it."""
+        return self.stopped or self.aborted is not None
 
     def _while_streaming(self) -> "AbstractContextManager[None]":
         return nullcontext() if self._presses is None else self._presses.while_streaming()
 
     def _look(self) -> None:
         """Answer a press that waits here, and do what was decided."""
-        decision = self._presses.look() if self._presses is not None else None
-        if decision is None:
+        decision = self._presses.look() if self._presses is not None and not self._left else None
+        if decision is None or self._presses is None:
             return
         from jp.ask.menus import What
 
@@ -212,6 +220,7 @@ class Turn:
                 self._step(m.Interrupted())
             case What.ABORT:
                 self.aborted = self._asked[0]
+                self._presses.keep(self.aborted)  # before it is forgotten
                 self._step(m.Aborted())
 
     def _reply(self, text: str) -> None:
@@ -222,8 +231,15 @@ class Turn:
             self.record(request)
         else:
             self._step(m.Replied(request))
+        self._unsent = True
         if self._disk is None:  # else its draft is all that a crash would leave of it
+            self._sent()
+
+    def _sent(self) -> None:
+        """The reply that was written is on disk."""
+        if self._unsent and self._presses is not None:
             self._presses.sent()
+        self._unsent = False
 
     def _take(self, event: object) -> None:
         match event:
@@ -233,6 +249,8 @@ class Turn:
                         self._step(m.Arrived(event.generation, piece))
                         checkpoint()
                         self._look()
+                        if self._left:
+                            return
             case Done(generation, error):
                 log.log(log.INFO, "turn", "stream ended", generation=generation, error=error and str(error))
                 self._step(m.Ended(generation, error and self._model.explain(error)))
@@ -326,6 +344,7 @@ class Turn:
         try:
             self._writer.fold()
             self._disk = None
+            self._sent()
         except WriteError as error:
             self._disk = error
         log.log(log.DEBUG, "turn", "folded", seconds=round(time.monotonic() - started, 4))

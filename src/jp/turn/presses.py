@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Presses:
-    """The scopes of one turn. The asker and the interruptions are made when there is a press; `wake` wakes main."""
+    """The scopes of one turn. The asker and the interruptions are made when there is a press; `wake` wakes main.
+
+    `keep` is given a question whose answer is aborted, before it is forgotten.
+    """
 
     def __init__(
         self,
@@ -27,11 +30,13 @@ class Presses:
         asker: "Callable[[], Asker]",
         streaming: "Callable[[], Interruption]",
         gaps: "Callable[[], Interruption]",
+        keep: "Callable[[str], object]",
     ) -> None:
         self._router = router
         self._asker = asker
         self._streaming = streaming
         self._gaps = gaps
+        self.keep = keep
         self._open: list[tuple[ScopeHandle, Callable[[], Interruption]]] = []
         self._answered: Interruption | None = None
         self.wake: Callable[[], object] = lambda: None
