@@ -168,10 +168,12 @@ def test_a_burst_on_a_slow_terminal_loses_nothing_to_presses(workspace: Path, se
                 if terminal.output.count(MENU) > answered and "Interrupted:" in terminal.screen.text:
                     answered = terminal.output.count(MENU)
                     terminal.send(b"c")
+                elif b"line 400 of" in terminal.output:
+                    continue  # too late for an answer
                 elif answered == pressed < presses and count % 40 == 20 and "Interrupted:" not in terminal.screen.text:
                     pressed += 1
                     terminal.press()
             assert terminal.wait() == "exited 0"
-            assert pressed - 1 <= answered >= min(presses, 2)  # the last one may have come too late
+            assert answered == pressed >= min(presses, 2)
             seen.append(terminal.screen.contents)
     assert seen[0] == seen[1]
