@@ -128,6 +128,8 @@ class Asker:
             result = done.get()
             if result is _ENDING:
                 result = self._await_end(done)
+            elif self._router.ending:
+                self._await_end(done)  # the prompt was told first; who asked is to hear of it from the checkpoint
         finally:
             unsubscribe()
         checkpoint()
@@ -203,7 +205,7 @@ class Asker:
         self._busy += 1
         try:
             with _Turn(self._printer, self._router):
-                if self._router.token.cancelled:
+                if self._router.ending:
                     raise _EndingError
                 if opens is not None and not opens.handle.pending:
                     raise _AnsweredError
@@ -355,7 +357,7 @@ class Dialogue:
         return menu if isinstance(menu, Interruption) else Interruption(FALLBACK)
 
     def _show(self, question: "Question") -> "Outcome":
-        if self._over or self._router.token.cancelled:
+        if self._over or self._router.ending:
             self._leave()
             return Broken(reason="the run is ending")
         self._terminal.showing(True)

@@ -73,8 +73,9 @@ class LentTerminal:
             router.on_continue(self._continued),
             router.stay_stopped_while(lambda: not (self._away or self._tty.foreground()) and self._tty.is_there()),
             router.on_ending(lambda: self.notify(notice.END)),
-            router.token.subscribe(lambda: self.notify(notice.END)),  # the ending may have begun before we listened
         ]
+        if router.ending:  # it has begun before we listened
+            self.notify(notice.END)
         return self
 
     def leave(self) -> None:

@@ -159,6 +159,11 @@ class Router:
         return pending
 
     @property
+    def ending(self) -> bool:
+        """Whether a shutdown has begun; a moment before the token is cancelled, which waits for the words about it."""
+        return self._state.cause is not None
+
+    @property
     def cooldown_secs(self) -> float:
         """How long after a press the next one climbs."""
         cooldown: float = self._state.cooldown
