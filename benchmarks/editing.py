@@ -26,23 +26,14 @@ ANSWER = b"\x1b[?62;22c"  # to what a terminal is asked
 _numbers = count()
 
 
-class Prompt:
+class Prompt(tty.Session):
     """`jp query` on a terminal of its own, with this typed before it runs."""
 
     def __init__(self, env: Mapping[str, str], cwd: str, ahead: bytes = b"") -> None:
         session = f"bench-{next(_numbers)}"  # each with no draft
-        self.child, self.master = tty.start([JP, "query"], env={**env, "JP_SESSION": session}, cwd=cwd)
-        self.output = b""
+        super().__init__([JP, "query"], {**env, "JP_SESSION": session}, cwd)
         if ahead:
             os.write(self.master, ahead)
-
-    def until(self, text: bytes, after: int = 0, deadline: float = 20.0) -> None:
-        """Read until `text` is in the output behind `after`. Raises RuntimeError when it does not come."""
-        end = time.perf_counter() + deadline
-        while text not in self.output[after:]:
-            if not select.select([self.master], [], [], max(0.0, end - time.perf_counter()))[0]:
-                raise RuntimeError(f"{text!r} did not come; the end of the output: {self.output[-300:]!r}")
-            self.output += os.read(self.master, 65536)
 
     def settle(self, seconds: float = 0.05) -> None:
         """Read until nothing comes any more."""

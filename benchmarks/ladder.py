@@ -2,11 +2,10 @@
 
 import os
 import re
-import select
 import statistics
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -51,20 +50,8 @@ jp.boot.main()
 """
 
 
-class Pressed:
+class Pressed(tty.Session):
     """A program on a terminal, and the finger on its Ctrl-C."""
-
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
-        self.child, self.master = tty.start(argv, env=env, cwd=cwd)
-        self.output = b""
-
-    def until(self, text: bytes, after: int = 0, deadline: float = 20.0) -> None:
-        """Read until `text` is in the output behind `after`. Raises RuntimeError when it does not come."""
-        end = time.perf_counter() + deadline
-        while text not in self.output[after:]:
-            if not select.select([self.master], [], [], max(0.0, end - time.perf_counter()))[0]:
-                raise RuntimeError(f"{text!r} did not come; the end of the output: {self.output[-300:]!r}")
-            self.output += os.read(self.master, 65536)
 
     def press(self, text: bytes) -> float:
         """Milliseconds from Ctrl-C to `text`."""

@@ -72,3 +72,19 @@ def _read(master: int) -> bytes:
         if error.errno != errno.EIO:
             raise
         return b""
+
+
+class Session:
+    """A program on a terminal of its own, and all that it has written."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
+        self.child, self.master = start(argv, env=env, cwd=cwd)
+        self.output = b""
+
+    def until(self, text: bytes, after: int = 0, deadline: float = 20.0) -> None:
+        """Read until `text` is in the output behind `after`. Raises RuntimeError when it does not come."""
+        end = time.perf_counter() + deadline
+        while text not in self.output[after:]:
+            if not select.select([self.master], [], [], max(0.0, end - time.perf_counter()))[0]:
+                raise RuntimeError(f"{text!r} did not come; the end of the output: {self.output[-300:]!r}")
+            self.output += os.read(self.master, 65536)
