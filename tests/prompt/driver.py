@@ -129,6 +129,12 @@ class OnTerminal:
         """Type, at once."""
         os.write(self.master, data.encode() if isinstance(data, str) else data)
 
+    def typed_ahead(self, data: bytes | str) -> None:
+        """Type, and wait until it has arrived: the kernel hands it over when it finds the time."""
+        before = self.waiting()
+        self.send(data)
+        self.until(lambda: self.waiting() >= before + len(data))
+
     def key(self, data: bytes | str) -> None:
         """Type after a silence that is long enough."""
         self.pump_for(QUIET)

@@ -70,7 +70,7 @@ def test_without_a_guard_keys_act_at_once(keys: bytes, outcome: object) -> None:
 @pytest.mark.parametrize("keys", [b"s", b"c", b"r", b"\x1b", b"\r", b"make\r", b"ls; rm -r build\r", b"?"])
 def test_what_was_typed_before_it_is_there_answers_nothing(keys: bytes) -> None:
     with OnTerminal() as terminal:
-        terminal.send(keys)
+        terminal.typed_ahead(keys)
         terminal.ask(MENU)
         assert terminal.still_asks()
         assert "Continue" not in terminal.screen
@@ -80,10 +80,10 @@ def test_what_was_typed_before_it_is_there_answers_nothing(keys: bytes) -> None:
 
 def test_a_key_that_does_no_harm_may_be_quicker_than_the_question() -> None:
     with OnTerminal() as terminal:
-        terminal.send("r")
+        terminal.typed_ahead("r")
         assert terminal.ask(MENU._replace(early="r")).ended() == Submitted("r")
     with OnTerminal() as terminal:
-        terminal.send("rm build")
+        terminal.typed_ahead("rm build")
         terminal.ask(MENU._replace(early="r"))
         assert terminal.still_asks()
         terminal.send("r")
@@ -179,7 +179,7 @@ def test_a_long_question_is_wrapped_and_erased_as_a_whole() -> None:
 @pytest.mark.req("104-70")
 def test_what_was_typed_before_a_guarded_question_answers_nothing() -> None:
     with OnTerminal() as terminal:
-        terminal.send("y")
+        terminal.typed_ahead("y")
         terminal.ask(SURE).ready("[y,n,?]?")
         assert terminal.still_asks()
         terminal.key("n")

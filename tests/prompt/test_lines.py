@@ -52,7 +52,7 @@ def test_a_choice_explains_itself_and_shows_its_body_without_escapes() -> None:
 @pytest.mark.req("104-70")
 def test_what_was_typed_before_a_guarded_question_answers_nothing() -> None:
     with OnTerminal(escapes=False) as terminal:
-        terminal.send("y\n")
+        terminal.typed_ahead("y\n")
         terminal.ask(confirm("Go?")).ready("?]?")
         terminal.send("y\n")  # sooner than a person types
         assert terminal.still_asks()
@@ -123,7 +123,7 @@ def test_an_edit_shows_what_there_is_and_tells_of_changes() -> None:
 @pytest.mark.req("104-72")
 def test_what_was_typed_before_an_edit_is_in_it() -> None:
     with OnTerminal(escapes=False) as terminal:
-        terminal.send("typed ahead\n")
+        terminal.typed_ahead("typed ahead\n")
         assert terminal.ask(Edit("Reply")).ended() == Submitted("typed ahead")
 
 

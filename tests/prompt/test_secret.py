@@ -52,7 +52,7 @@ def test_a_paste_of_several_lines_is_refused_in_words() -> None:
 @pytest.mark.req("104-70")
 def test_what_was_typed_before_is_not_part_of_it() -> None:
     with OnTerminal() as terminal:
-        terminal.send("before\r")
+        terminal.typed_ahead("before\r")
         terminal.ask(TOKEN).ready("API key:")
         terminal.send("\r")
         assert terminal.still_asks()

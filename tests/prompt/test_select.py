@@ -145,7 +145,7 @@ def test_no_row_is_wider_than_the_window() -> None:
 @pytest.mark.req("104-70")
 def test_nothing_counts_before_the_first_silence() -> None:
     with OnTerminal() as terminal:
-        terminal.send("\r")
+        terminal.typed_ahead("\r")
         terminal.ask(FRUIT).ready("Date")
         terminal.send(DOWN)
         assert terminal.still_asks()
