@@ -37,7 +37,7 @@ contracts: $(BIN)/.ready
 	$(BIN)/lint-imports
 
 unit: compiled
-	$(BIN)/python -m pytest -n $(JOBS)
+	sh scripts/unit $(BIN) $(JOBS)
 
 bench: compiled
 	$(BIN)/python -m benchmarks
