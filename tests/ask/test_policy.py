@@ -56,6 +56,9 @@ MATRIX = [
     (C.TURN_MENU, N.MENU, N.MENU, N.MENU),
     (C.TURN_ACTION, N.RESUME, N.RESUME, N.RESUME),
     (C.QUERY, N.NOTHING, N.NOTHING, N.ABORT),
+    (C.SKIP_REASON, N.CANNED, N.MENU, N.MENU),
+    (C.ARGUMENTS, N.MENU, N.MENU, N.MENU),
+    (C.RESULT, N.MENU, N.MENU, N.MENU),
 ]
 
 
@@ -84,7 +87,19 @@ FIRST_IN_THE_EDITOR = [
     (C.TOOL_ACTION, "always", N.CANNED, N.CANNED),
     (C.QUERY, True, N.INLINE, N.INLINE),
     (C.QUERY, "always", N.NOTHING, N.NOTHING),
+    (C.SKIP_REASON, True, N.MENU, N.INLINE),
+    (C.SKIP_REASON, "always", N.MENU, N.MENU),
+    (C.ARGUMENTS, True, N.MENU, N.INLINE),
+    (C.ARGUMENTS, "always", N.MENU, N.MENU),
+    (C.RESULT, True, N.MENU, N.INLINE),
+    (C.RESULT, "always", N.MENU, N.MENU),
 ]
+
+
+def test_every_context_is_there_for_either_setting_that_begins_in_the_editor():
+    assert {row[:2] for row in FIRST_IN_THE_EDITOR} == {
+        (context, compose) for context in C for compose in (True, "always")
+    }
 
 
 @pytest.mark.parametrize(("context", "compose", "left", "failed"), FIRST_IN_THE_EDITOR)

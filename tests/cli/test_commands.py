@@ -256,7 +256,7 @@ def test_what_names_commands_waits_for_trust(ask: Ask, workspace: Path):
     (workspace / ".jp.toml").write_text('editor.cmd = "evil"\nconversation.attachments = ["cmd:evil"]\n')
     done = ask("config", "show")
     assert "evil" not in done.stdout
-    assert "not in effect" in done.stderr
+    assert "wait for trust" in done.stderr
     asked = ask("q", "hi")
     assert asked.stdout == "Hello from the test model.\n"
     assert "cmd:evil" in asked.stderr

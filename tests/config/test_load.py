@@ -134,6 +134,7 @@ def test_tools_fill_their_gaps_from_the_defaults_for_all(paths: Paths, write: Wr
         run = "unattended"
         detached.run = "auto"
         style.hidden = true
+        timeout_secs = 20
         [conversation.tools.one]
         source = "builtin"
         enable = "explicit"
@@ -159,6 +160,15 @@ def test_tools_fill_their_gaps_from_the_defaults_for_all(paths: Paths, write: Wr
     assert tool.detached is not None
     assert not isinstance(tool.detached, str)
     assert (tool.detached.run, tool.detached.deliver, tool.detached.tool) == ("auto", "deny", "defaults")
+    assert tool.timeout_secs == 20
+
+
+def test_the_time_limit_of_tools(paths: Paths, write: Write) -> None:
+    write("user/config.toml", "[conversation.tools.one]\ncommand = 'x'\n[conversation.tools.two]\ntimeout_secs = 0")
+    tools = load(paths, {}).root.conversation.tools
+    limits = [tool.timeout_secs for tool in map(tools.get, ("one", "two")) if tool]
+    assert limits == [600, 0]
+    assert tools.defaults.timeout_secs == 600
 
 
 def test_a_table_may_be_completed_by_another_source(paths: Paths, write: Write) -> None:

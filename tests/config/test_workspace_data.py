@@ -60,7 +60,7 @@ def test_the_workspace_loads_whole(workspace: Paths) -> None:
 
 def test_its_commands_wait_for_trust(workspace: Paths, trusting: TrustStore) -> None:
     config = load(workspace, {})
-    assert len(config.withheld) == 70
+    assert len(config.withheld) == 111
     assert config.root.conversation.tools["fs_read_file"].command is None
     assert config.root.providers.mcp == {}
     trusted = load(workspace, {}, trust=trusting)

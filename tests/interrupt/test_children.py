@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -150,6 +151,26 @@ class TestGroups:
             assert child.exited.wait(DEADLINE)
         assert not own.kill_group(signal.SIGKILL)
         assert not shared.kill_group(signal.SIGKILL)
+
+    def test_a_session_of_its_own_has_no_terminal_and_dies_as_a_group(self) -> None:
+        child = children.spawn(
+            ["sh", "-c", "sleep 60 & echo $!; cat </dev/tty; echo $?; wait"],
+            stdout=children.PIPE,
+            stderr=children.DEVNULL,
+            session=True,
+        )
+        assert child.stdout is not None
+        with open(child.stdout, "rb") as file:
+            grandchild, status = int(file.readline()), int(file.readline())
+            assert status != 0
+            assert os.getsid(child.pid) == os.getpgid(grandchild) == child.pid == child.pgid
+            assert child.kill_group(signal.SIGKILL)
+            assert child.exited.wait(DEADLINE)
+            assert file.read() == b""
+        until = time.monotonic() + DEADLINE
+        while child.lives():
+            assert time.monotonic() < until
+        assert child not in children.living()
 
     def test_a_group_whose_leader_is_gone_stays_known_and_can_be_killed(self) -> None:
         child = children.spawn(["sh", "-c", "sleep 60 & echo $!"], stdout=children.PIPE)

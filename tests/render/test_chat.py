@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from jp.render.chat import Chat
+from jp.render.tool import DEFAULT
 from jp.terminal.capabilities import ChannelCaps, Format
 from jp.terminal.printer import Printer
 from tests.render.configured import STYLE
@@ -27,7 +28,12 @@ class Shown:
         style = replace(
             STYLE,
             sanitize=options.get("sanitize", STYLE.sanitize),
-            reasoning=replace(STYLE.reasoning, display=options.get("display", STYLE.reasoning.display)),
+            reasoning=replace(
+                STYLE.reasoning,
+                display=options.get("display", STYLE.reasoning.display),
+                extend_across_tool_calls=options.get("extend", True),
+            ),
+            tool_call=replace(STYLE.tool_call, show=options.get("show", True)),
             markdown=replace(STYLE.markdown, wrap_width=40),
             typewriter=options.get("typewriter", STYLE.typewriter),
         )
@@ -35,7 +41,13 @@ class Shown:
         self.printer, self._out, self._err = Printer.memory_with(
             options.get("format", Format.AUTO), out, err, environ=environ, quiet=options.get("quiet", False)
         )
-        self.chat = Chat(self.printer, style, hide_reasoning=options.get("hide", False), environ=environ)
+        self.chat = Chat(
+            self.printer,
+            style,
+            hide_reasoning=options.get("hide", False),
+            hide_tool_calls=options.get("hide_tools", False),
+            environ=environ,
+        )
 
     @property
     def out(self) -> str:
@@ -123,7 +135,8 @@ def test_on_a_terminal_all_of_it_stands_in_order_and_apart() -> None:
     shown.chat.message("b")
     shown.chat.end()
     lines = [line.rstrip() for line in shown.screen.split("\n")]
-    assert lines == ["hm", "", "a", "", 'Calling tool ls {"path": "."}', "Tool ls failed", "", "b", ""]
+    call = ["Calling tool ls({", '  "path": "."', "})"]
+    assert lines == ["hm", "", "a", "", *call, "", "Tool ls failed", "", "b", ""]
 
 
 def test_reasoning_has_its_background_and_without_colour_is_dim() -> None:
@@ -224,11 +237,90 @@ def test_a_sequence_left_open_at_the_end_is_dropped_or_marked() -> None:
         assert shown.out == expected
 
 
-def test_a_tool_s_name_and_arguments_stay_on_their_line() -> None:
+CALL = replace(DEFAULT, parameters="function_call")
+
+
+def test_lines_about_tools_stand_together_and_blocks_of_them_apart() -> None:
     shown = Shown(err=PIPE)
-    shown.chat.tool_call("a\nb\x1b[2J", {"x": "y" * 1000, "z": "\n"})
-    assert shown.err.count("\n") == 1
-    assert len(shown.err) < 300
+    shown.chat.tool_call("a", {}, CALL)
+    shown.chat.tool_call("b", {"x": 1}, CALL)
+    shown.chat.tool_result("a")
+    shown.chat.tool_result("b", "text")
+    shown.chat.tool_call("c", {}, CALL)
+    single = "Calling tool a()\nCalling tool b(x: 1)\nTool a is done\n"
+    assert shown.err == f"{single}\nTool b is done\n  text\n\nCalling tool c()\n"
+
+
+def test_a_call_after_the_answer_was_ended_stands_as_one_while_it_was_open() -> None:
+    texts = []
+    for ended in (False, True):
+        shown = Shown(err=PIPE)
+        for piece in ("half a thou", "ght"):
+            shown.chat.reasoning(piece)
+        if ended:
+            shown.chat.block_end()
+        shown.chat.tool_call("ls", {}, CALL)
+        if ended:
+            shown.chat.block_end()
+        shown.chat.tool_result("ls")
+        texts.append(shown.err)
+    assert texts == ["half a thought\n\nCalling tool ls()\nTool ls is done\n"] * 2
+
+
+@pytest.mark.parametrize("extend", [True, False])
+def test_the_background_of_reasoning_goes_on_behind_tools(extend: bool) -> None:
+    shown = Shown(extend=extend)
+    shown.chat.reasoning("hm")
+    shown.chat.block_end()
+    shown.chat.tool_call("ls", {}, CALL)
+    shown.chat.tool_result("ls", "\x1b[31mred\x1b[0m tail\nend")
+    shown.chat.reasoning("more")
+    shown.chat.tool_call("pwd", {}, CALL)
+    shown.chat.message("reply")
+    shown.chat.reasoning("last")
+    shown.chat.end()
+    screen = Screen(shown.printer.transcript.text)
+    rows = screen.text.split("\n")
+    grey = ("palette", 236)
+    assert [word in screen.text for word in ("hm", "red tail", "end", "more", "pwd", "last")] == [True] * 6
+    for row, line in enumerate(rows[: rows.index("reply") - 1]):
+        painted = extend or line in ("hm", "more")
+        for column in (0, 8, 39):
+            assert (screen.at(column, row)["bg"] == grey) == painted, (row, column, line)
+        assert screen.at(40, row)["bg"] != grey
+    reply = rows.index("reply")
+    for row in (reply - 1, reply, reply + 1):
+        assert screen.at(0, row)["bg"] != grey
+
+
+@pytest.mark.parametrize("options", [{"hide_tools": True}, {"show": False}])
+def test_tools_can_be_hidden_for_a_run_or_by_the_style(options: dict[str, bool]) -> None:
+    shown = Shown(err=PIPE, **options)
+    shown.chat.message("a")
+    assert not shown.chat.tool_call("ls")
+    assert not shown.chat.tool_result("ls", "text", is_error=True)
+    shown.chat.message("b")
+    shown.chat.end()
+    assert (shown.out.replace(" ", ""), shown.err) == ("ab\n", "")
+
+
+def test_a_hidden_tool_ends_no_block() -> None:
+    shown = Shown(out=PIPE, err=PIPE)
+    shown.chat.message("a")
+    assert not shown.chat.tool_call("ls", {}, replace(CALL, hidden=True))
+    shown.chat.message("b")
+    shown.chat.end()
+    assert (shown.out, shown.err) == ("ab\n", "")
+
+
+def test_under_json_tools_are_messages_on_stderr() -> None:
+    shown = Shown(PIPE, PIPE, format=Format.JSON)
+    assert shown.chat.tool_call("ls", {"path": "."})
+    assert shown.chat.tool_result("ls", "text", is_error=True, seconds=2.0)
+    assert not shown.chat.tool_call("ls", {}, replace(CALL, hidden=True))
+    records = [json.loads(line) for line in shown.err.splitlines()]
+    assert records == [{"message": 'Calling tool ls(path: ".")'}, {"message": "Tool ls failed (2.0s)"}]
+    assert shown.out == ""
 
 
 def test_words_of_a_rendered_reply_are_shown_when_they_are_final() -> None:

@@ -1,3 +1,4 @@
+from tests.support.tools import tool
 from tests.support.workspace import ask, server, workspace
 
-__all__ = ["ask", "server", "workspace"]
+__all__ = ["ask", "server", "tool", "workspace"]

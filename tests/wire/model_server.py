@@ -175,6 +175,23 @@ def tool_call(
     return reply
 
 
+def tool_calls(*calls: tuple[str, Mapping[str, Any]], message: str = "", pause_ms: float = 0, after: str = "") -> Reply:
+    """Ask for several tools at once, `message` before them and `after` behind; each call comes as a whole."""
+
+    def reply(exchange: Exchange) -> None:
+        exchange.start()
+        _say(exchange, (("content", piece) for piece in pieces(message, 4)), 0)
+        for index, (name, arguments) in enumerate(calls):
+            function = {"name": name, "arguments": json.dumps(arguments)}
+            call = {"index": index, "id": f"call_{index + 1}", "type": "function", "function": function}
+            exchange.delta({"tool_calls": [call]})
+            exchange.connection.pause(pause_ms / 1000)
+        _say(exchange, (("content", piece) for piece in pieces(after, 4)), 0)
+        exchange.finish("tool_calls")
+
+    return reply
+
+
 def status(
     code: int = 500, *, body: str | None = None, headers: Mapping[str, str] | None = None, message: str = "scripted"
 ) -> Reply:

@@ -12,17 +12,14 @@ import _thread
 import time
 
 from jp import log
+from jp.ask.dialogue import Dialogue, Opening
 from jp.ask.interruption import Decision, Interruption
-from jp.ask.menus import FALLBACK, What
+from jp.ask.menus import What
 from jp.errors import JpError
 from jp.interrupt import ladder, standing
 from jp.interrupt.checkpoint import checkpoint
 from jp.interrupt.end import Cause, at_wind_down
 from jp.interrupt.mailbox import EmptyError, Mailbox
-from jp.interrupt.router import Scope
-from jp.prompt import backend as notice
-from jp.prompt.outcomes import Broken, Interrupted
-from jp.prompt.questions import Edit, Select
 from jp.terminal.promptability import Asking, NotPromptable, ask_state, require
 from jp.terminal.target import Target
 
@@ -31,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
-    from typing import Any, Self, TypeVar
+    from typing import Any, TypeVar
 
     from jp.ask.lent import LentTerminal
     from jp.interrupt.router import Router, ScopeHandle
     from jp.prompt.backend import PromptBackend
     from jp.prompt.outcomes import Outcome
-    from jp.prompt.questions import Choice, Question
+    from jp.prompt.questions import Question
     from jp.terminal.printer import Printer
     from jp.terminal.promptability import Promptability
 
@@ -210,7 +207,7 @@ class Asker:
                 if opens is not None and not opens.handle.pending:
                     raise _AnsweredError
                 require(self._promptability, self.state(), question=about, hints=hints)
-                with self._lent() as terminal, Dialogue(self, terminal, opens) as opened:
+                with self._lent() as terminal, Dialogue(self._show, terminal, self._router, opens) as opened:
                     self._dialogue = opened
                     try:
                         return dialogue(opened)
@@ -244,148 +241,13 @@ class Asker:
         except EmptyError:
             return _Raised(_EndingError())  # wedged: the watchdog's affair
 
-    def show(self, question: "Question", terminal: "LentTerminal") -> "Outcome":
+    def _show(self, question: "Question", terminal: "LentTerminal") -> "Outcome":
         """Have the backend show one question."""
         if self._backend is None:
             from jp.prompt.terminal_prompts import TerminalPrompts
 
             self._backend = TerminalPrompts()
         return self._backend.ask(question, terminal)
-
-
-class Opening:
-    """How an interrupt menu's dialogue begins: in a scope of `kind`, with the press that `handle` has not read yet."""
-
-    __slots__ = ("handle", "kind")
-
-    def __init__(self, handle: "ScopeHandle", kind: str) -> None:
-        self.handle = handle
-        self.kind = kind
-
-
-class Dialogue:
-    """What a dialogue asks with. On the prompt thread; the terminal is lent for as long as it lasts.
-
-    A press while it lasts is its own: the scope is replaced in one step when a menu opens and closes.
-    """
-
-    def __init__(self, asker: Asker, terminal: "LentTerminal", opens: Opening | None = None) -> None:
-        self._asker = asker
-        self._terminal = terminal
-        self._router = asker._router
-        self._opens = opens
-        self._kind = ladder.MENU if opens is None else opens.kind
-        self._over = False
-
-    def __enter__(self) -> "Self":
-        self._scope = self._router.push(self._scope_of(self._kind))
-        if self._opens is not None:
-            self._opens.handle.read()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._scope.release()
-
-    def ask(self, question: "Question", *, swaps: bool = True) -> "Outcome":
-        """Ask one question. Ctrl-C swaps to the scope's menu, and `[b]`, ESC and `c` come back to it as it was.
-
-        With `swaps` false the caller gets Interrupted, and the press counts as answered. `q` in the menu, and Ctrl-C on
-        it, begin the shutdown; then, when the terminal is lost, and when the menu has decided to end what asks, the
-        outcome is Broken.
-        """
-        if self._kind == ladder.MENU and not self._earlier_press():
-            return Broken(reason="the run is ending")
-        while True:
-            outcome = self._show(question)
-            if not isinstance(outcome, Interrupted):
-                return outcome
-            if not swaps:
-                self._scope.read()
-                return outcome
-            question = again(question, outcome)
-            if self._decided(self._interruption().over_prompt) not in (What.CONTINUE, What.BACK):
-                return Broken(outcome.text, "the run is ending")
-            self.become(ladder.MENU)
-
-    def menu(self, question: "Choice") -> "Outcome":
-        """Ask an interrupt menu. A press while it is up climbs; the outcome is then Broken."""
-        self.become(ladder.UP)
-        outcome = self._show(question)
-        if isinstance(outcome, Interrupted):  # a press behind a key that was none of the menu's
-            self.quit()
-            return Broken(reason="the run is ending")
-        return outcome
-
-    def become(self, kind: str) -> None:
-        """Make the dialogue's scope one of `kind`, in one step; a press not read yet goes with it."""
-        if kind != self._kind or kind == ladder.LOCAL:
-            self._kind = kind
-            self._scope = self._scope.replace(self._scope_of(kind))
-
-    def deliberate(self) -> None:
-        """The person has chosen to go on: the next press is a first one."""
-        self._router.reset()
-
-    def quit(self) -> None:
-        """Begin the graceful shutdown; the terminal goes back first, so that there is room for its words."""
-        self._leave()
-        self._router.shutdown(Cause.PRESS)
-
-    def _earlier_press(self) -> bool:
-        """Answer a press that was made before this dialogue had its scope; whether it is to go on."""
-        below = self._router.below(self._scope)
-        if below is None or not below.pending:
-            return True
-        self.become(ladder.UP)
-        below.read()
-        decided = self._decided(self._interruption().run)
-        self.become(ladder.MENU)
-        return decided is What.CONTINUE
-
-    def _decided(self, menu: "Callable[[Dialogue], Decision]") -> What:
-        """What was decided in a menu; one that fails is a graceful shutdown, never a choice."""
-        try:
-            return menu(self).what
-        except Exception as error:
-            log.log(log.ERROR, "ask", "the interrupt menu failed", error=repr(error))
-            self.quit()
-            return What.QUIT
-
-    def _interruption(self) -> Interruption:
-        below = self._router.below(self._scope)
-        menu = below.scope.menu() if below is not None and below.scope.menu is not None else None
-        return menu if isinstance(menu, Interruption) else Interruption(FALLBACK)
-
-    def _show(self, question: "Question") -> "Outcome":
-        if self._over or self._router.ending:
-            self._leave()
-            return Broken(reason="the run is ending")
-        self._terminal.showing(True)
-        try:
-            outcome = self._asker.show(question, self._terminal)
-        finally:
-            self._terminal.showing(False)
-        if isinstance(outcome, Broken):
-            self._leave()  # now: the end has something to say there
-        return outcome
-
-    def _leave(self) -> None:
-        self._over = True
-        self._terminal.leave()
-
-    def _scope_of(self, kind: str) -> Scope:
-        press = lambda: self._terminal.notify(notice.PRESS)
-        ahead = self._terminal.keys_ahead if kind == ladder.UP else None
-        return Scope(kind, press, "prompt", ahead=ahead)
-
-
-def again(question: "Question", left: Interrupted) -> "Question":
-    """The question as it was when it was left: with what had been typed, and the cursor where it stood."""
-    if isinstance(question, Edit):
-        return question._replace(seed=left.text, cursor=left.cursor)
-    if isinstance(question, Select):
-        return question._replace(filter=left.text)
-    return question
 
 
 class _Raised:
@@ -402,12 +264,12 @@ class _HandOver:
     def __enter__(self) -> int | None:
         if self._dialogue is None:
             return None
-        self._dialogue._terminal.give()
-        return self._dialogue._terminal.fd
+        self._dialogue.terminal.give()
+        return self._dialogue.terminal.fd
 
     def __exit__(self, *_: object) -> None:
         if self._dialogue is not None:
-            self._dialogue._terminal.retake()
+            self._dialogue.terminal.retake()
 
 
 class _Turn:

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from jp.ask.asker import Dialogue
+    from jp.ask.dialogue import Dialogue
     from jp.ask.drafts import Drafts
     from jp.editor.backend import EditorBackend
     from jp.editor.errors import EditorMissingError
@@ -65,7 +65,8 @@ class Composition:
     """One text being written.
 
     `compose` is the setting, `mode` the keys of the inline editor; `editing` None: no editor is configured, and
-    `missing` is the error that says so. `say` prints a notice; `rescue` is given a text that can't be kept as a draft.
+    `missing` is the error that says so. `swaps`: Ctrl-C opens the menu of what the text is for, in place of leaving it.
+    `say` prints a notice; `rescue` is given a text that can't be kept as a draft.
     """
 
     def __init__(  # noqa: PLR0913
@@ -83,6 +84,8 @@ class Composition:
         say: "Callable[[str], object]",
         rescue: "Callable[[str], object]",
         history: "Callable[[], Iterable[str]] | None" = None,
+        swaps: bool = False,
+        placeholder: str = "",
     ) -> None:
         self._context = context
         self._compose = compose
@@ -98,7 +101,9 @@ class Composition:
             escape=policy.escape(compose, editor=editing is not None),
             cancel=cancel,
             history=history,
+            placeholder=placeholder,
         )
+        self._swaps = swaps
         self._text = ""
         self._cursor: int | None = None
         self.rescued = False  # the draft could not be kept in its place
@@ -109,7 +114,16 @@ class Composition:
         `left` is a newer form of that draft, which takes its place.
         """
         self._key = self._drafts.claim(self._key)
-        self._text = _joined(seed, left or self._drafts.load(self._key))
+        return self._run(dialogue, _joined(seed, left or self._drafts.load(self._key)))
+
+    def edit(self, dialogue: "Dialogue", text: str, error: str = "") -> Composed:
+        """Have `text` edited; `error` is why it was refused as it is."""
+        self._key = self._drafts.claim(self._key)
+        self._question = self._question._replace(error=error)
+        return self._run(dialogue, text)
+
+    def _run(self, dialogue: "Dialogue", text: str) -> Composed:
+        self._text = text
         for notice in self._drafts.notices:
             self._say(notice)
         self._writer = DraftWriter(self._drafts, self._key)
@@ -134,13 +148,18 @@ class Composition:
 
     def _write(self, dialogue: "Dialogue") -> Composed:
         surface = policy.first(self._compose, promptable=True)
+        if self._question.error and surface is Surface.EDITOR:
+            if self._compose == "always":
+                self._say(self._question.error)
+            else:
+                surface = Surface.INLINE  # where the error is seen with the text
         if surface is Surface.EDITOR or (self._editing is not None and self._editing.first):
             done = self._editor_first()
             if done is not None:
                 return done
         while True:
             question = self._question._replace(seed=self._text, cursor=self._cursor)
-            outcome = dialogue.ask(question, swaps=False)
+            outcome = dialogue.ask(question, swaps=self._swaps)
             match outcome:
                 case Submitted(text):
                     self._text = text

@@ -14,14 +14,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jp.ask.asker import Dialogue
     from jp.ask.compose import Composition
+    from jp.ask.dialogue import Dialogue
 
 PROMPT = "prompt"
+RESPOND = "respond"  # what a reply is called where tools run
 
 
 class Decision(NamedTuple):
-    """What follows, with the text of a reply."""
+    """What follows, with the text of a reply; an empty one (to tools alone) is the canned one."""
 
     what: What
     text: str = ""
@@ -40,7 +41,7 @@ class Interruption:
 
     def __init__(self, menu: Menu, action: str = PROMPT, reply: Reply | None = None) -> None:
         self._menu = menu
-        self._action = action
+        self._action = What.REPLY.value if action == RESPOND else action
         self._reply = reply
         self._written: Composition | None = None
 
@@ -86,7 +87,7 @@ class Interruption:
                 return Decision(what, text or "")
             if what is What.QUIT:
                 dialogue.quit()
-            elif what in (What.CONTINUE, What.BACK):
+            elif what in (What.CONTINUE, What.BACK, What.RESTART):
                 dialogue.deliberate()
             return Decision(what)
 
@@ -98,8 +99,7 @@ class Interruption:
             return Decision(What.REPLY, text)
         if not pressed:
             dialogue.deliberate()
-        assert following is Next.RESUME
-        return Decision(What.CONTINUE)
+        return Decision(What.REPLY) if following is Next.CANNED else Decision(What.CONTINUE)
 
     def _write(self, dialogue: "Dialogue", context: Context) -> "tuple[str | None, Next | None, bool]":
         assert self._reply is not None

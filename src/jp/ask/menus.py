@@ -19,6 +19,7 @@ class What(Enum):
     STOP = "stop"  # save and exit
     ABORT = "abort"  # discard and exit
     QUIT = "quit"  # the graceful shutdown
+    RESTART = "restart"  # the tools that run, from their beginning
     BACK = "back"  # to the prompt that the menu is over
 
 
@@ -62,6 +63,14 @@ STREAMING = Menu(
         Entry("r", "Reply (stop & respond)", What.REPLY),
         Entry("s", "Stop (save & exit)", What.STOP),
         Entry("a", "Abort (discard & exit)", What.ABORT),
+    )
+)
+TOOLS = Menu(
+    (
+        Entry("c", "Continue", What.CONTINUE),
+        Entry("r", "Stop & respond", What.REPLY),
+        Entry("s", "Stop (cancel & exit)", What.STOP),
+        Entry("t", "Restart", What.RESTART),
     )
 )
 TURN = Menu(

@@ -26,14 +26,17 @@ class Context(Enum):
     TURN_ACTION = "turn action=reply"
     TOOL_MENU = "tool r"
     TOOL_ACTION = "tool action=respond"
+    SKIP_REASON = "permission r"
+    ARGUMENTS = "permission e"
+    RESULT = "result e"
 
 
 class Next(Enum):
     """What follows when there is no text."""
 
-    MENU = "back to the menu"
+    MENU = "back to the menu, or to the question that it was opened from"
     RESUME = "the response goes on"
-    CANNED = "the canned message"
+    CANNED = "the canned message; of a skipped tool: no reason"
     NOTHING = "ends with a notice, the draft kept"
     ABORT = "aborted, the draft kept"
     INLINE = "the inline editor"
@@ -92,6 +95,9 @@ _EMPTY = {
     Context.TURN_ACTION: Next.RESUME,
     Context.TOOL_MENU: Next.CANNED,
     Context.TOOL_ACTION: Next.CANNED,
+    Context.SKIP_REASON: Next.CANNED,
+    Context.ARGUMENTS: Next.MENU,
+    Context.RESULT: Next.MENU,
 }
 _CANCELLED = {
     Context.QUERY: Next.NOTHING,
@@ -101,4 +107,7 @@ _CANCELLED = {
     Context.TURN_ACTION: Next.RESUME,
     Context.TOOL_MENU: Next.MENU,
     Context.TOOL_ACTION: Next.CANNED,
+    Context.SKIP_REASON: Next.MENU,
+    Context.ARGUMENTS: Next.MENU,
+    Context.RESULT: Next.MENU,
 }

@@ -1,30 +1,22 @@
-"""`jp query`, from its arguments to the stored answer.
+"""`jp query`, from its arguments to the conversation that is asked; the turn in it is `jp.cli.query_turn`.
 
 The order matters: what can fail because of the user (the text, the configuration, the model, the key) fails before a
 conversation is made or activated.
 """
 
-from jp.errors import DONE, FAILED
+from jp.errors import DONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from jp.cli.context import Context
-    from jp.cli.model import Choice, Connection
+    from jp.cli.model import Choice
     from jp.config.load import Config
     from jp.conversation.attachments import Attachment
-    from jp.errors import JpError
     from jp.storage.conversation import Conversation
-    from jp.turn.inbox import Inbox
-    from jp.turn.loop import Model, Turn
-    from jp.turn.presses import Presses
-    from jp.turn.screen import Screen
-    from jp.turn.title import Title
 
 DEFAULT_EXPIRY = "24h"
-TITLE_SECS = 2.0  # beyond the answer's own end; a title is not worth more of anybody's time
 
 
 class Query:
@@ -36,6 +28,7 @@ class Query:
         self._changed: dict[str, object] = {}  # settings changed while it was written
         self._said: set[str] = set()
         self._aborted: str | None = None  # what was asked and is not stored
+        self._offered = False  # what waits for trust has been asked about
         self._made: str | None = None  # the conversation that the text went to
 
     def run(self) -> int:
@@ -53,7 +46,10 @@ class Query:
         if self._args.quote:
             text = self._quoted(wanted) + text
         if not text:
-            raise NoQueryError
+            error = NoQueryError()
+            if named := [name for _, name in self._args.tools or () if name]:
+                error.hints = (f"`{named[-1]}` was read as a tool's name: one word comes before `-t`", *error.hints)
+            raise error
         return self._send(wanted, text)
 
     def _write(self, wanted: str | None, text: str) -> int:
@@ -97,7 +93,12 @@ class Query:
             if conversation is None:
                 conversation = self._new(config, text)
             self._made = conversation.id if conversation.persisted else None
-            return self._ask(config, conversation, choice, text, attachments)
+            from jp.cli.query_turn import QueryTurn
+
+            turn = QueryTurn(self._args, self._ctx, config, conversation, self._say)
+            status = turn.ask(choice, text, attachments)
+            self._aborted = turn.aborted
+            return status
         finally:
             if conversation is not None and conversation.lock is not None:
                 conversation.lock.release()
@@ -116,7 +117,7 @@ class Query:
         return piped
 
     def _config(self, conversation: "Conversation | None") -> "Config":
-        from jp.cli.flags import query_flags
+        from jp.cli.flags import query_flags, tool_directives
         from jp.config.load import conversation_layers
 
         layers = []
@@ -124,6 +125,17 @@ class Query:
             layers = conversation_layers(conversation.base_config, conversation.config_deltas())
         flags = {**self._changed, **query_flags(self._args)}
         config = self._ctx.load_config(conversation=layers, flags=flags)
+        if config.withheld and not self._offered:
+            from jp.cli.trusting import offer_trust
+
+            self._offered = True
+            if offer_trust(self._ctx, config):
+                config = self._ctx.load_config(conversation=layers, flags=flags)
+        if directives := tool_directives(self._args):
+            from jp.cli.tools import flags as tool_flags
+
+            flags |= tool_flags(config, directives)
+            config = self._ctx.load_config(conversation=layers, flags=flags)
         self._say(config.notices)
         return config
 
@@ -205,186 +217,3 @@ class Query:
         if labels:
             made.set_labels(labels)
         return made
-
-    # --- the turn
-
-    def _ask(
-        self,
-        config: "Config",
-        conversation: "Conversation",
-        choice: "Choice",
-        text: str,
-        attachments: "list[Attachment]",
-    ) -> int:
-        from jp.cli.model import connect
-        from jp.conversation.thread import build
-        from jp.storage.journal import TurnWriter
-        from jp.turn.loop import Turn
-
-        writer = TurnWriter.begin(conversation, conversation.lock)
-        fresh = len(conversation.stream) == 0
-        said = self._say(conversation.notices)
-        remembered = conversation.id if conversation.persisted else None
-        screen, author = self._screen(config), config.root.user.name
-        presses = self._presses(config, conversation)
-        title: Title | None = None
-        with Turn(writer, screen, self._ctx.store.clock, author=author, presses=presses) as turn:
-            with turn.gap():
-                self._record_request(config, turn, text, fresh=fresh)
-            if not turn.stopped:
-                connection = connect(choice, config, remembered, self._ctx)
-                try:
-                    title = self._title(config, conversation, connection, text, turn.inbox) if fresh else None
-                    turn.run(
-                        connection.model,
-                        lambda: build(config.root, conversation.stream, attachments),
-                        self._ctx.router,
-                        lambda: self._when_sent(config, conversation, title, fresh=fresh),
-                    )
-                    if turn.error is None and turn.aborted is None:
-                        connection.keep()
-                finally:
-                    connection.close()
-        self._say(conversation.notices[said:])
-        if turn.unstored is not None:
-            raise self._rescued(turn.unstored, conversation)
-        if turn.error is not None:
-            raise self._hinted(turn.error, conversation, connection.model)
-        if turn.aborted is not None:
-            self._aborted = turn.aborted
-            return FAILED
-        if title is not None:
-            self._set_title(conversation, title, turn.inbox, text, wait=not turn.stopped)
-        return DONE
-
-    def _presses(self, config: "Config", conversation: "Conversation") -> "Presses | None":
-        if not self._ctx.promptability:
-            return None
-        from jp.cli.presses import presses
-
-        return presses(self._ctx, config, conversation)
-
-    def _hinted(self, error: "JpError", conversation: "Conversation", model: "Model") -> "JpError":
-        """The error of a turn, with how to go on where something came before it, or the model that may be meant."""
-        from jp.conversation import ids
-        from jp.llm.errors import NotFound
-
-        if isinstance(error, NotFound):
-            from jp.cli.suggest import nearest_model
-
-            near = nearest_model(model.provider, model.name, self._ctx.environ, self._ctx.router.token)
-            if near is not None and near != model.name:
-                error.hints = (f"did you mean `{model.provider.name}/{near}`?", *error.hints)
-                error.metadata["nearest"] = near
-
-        stream = conversation.stream
-        if conversation.persisted and stream.type(len(stream) - 1) == "chat_response":
-            go_on = f'what came is stored; go on with `jp query --id {ids.display(conversation.id)} "go on"`'
-            error.hints = (*error.hints, go_on)
-        return error
-
-    def _rescued(self, error: "JpError", conversation: "Conversation") -> "JpError":
-        """The error of a disk that took no more, with where the turn's events are instead."""
-        from jp.cli.rescue import rescue
-
-        path = rescue(conversation, self._ctx.environ)
-        if path is not None:
-            error.hints = (f"this turn is kept in {path}, in the form of `events.json`", *error.hints)
-            error.metadata["rescued"] = path
-        return error
-
-    def _record_request(self, config: "Config", turn: "Turn", text: str, *, fresh: bool) -> None:
-        """Record what was asked, and what was changed of the configuration."""
-        from jp.conversation.events import ConfigDelta, TurnStart
-
-        if not fresh and (delta := config.delta):
-            turn.record(ConfigDelta(delta=delta))
-        turn.record(TurnStart())
-        turn.record(turn.request(text))
-
-    def _when_sent(self, config: "Config", conversation: "Conversation", title: "Title | None", *, fresh: bool) -> None:
-        """What can wait until the request is on its way, and is no reason to lose its answer."""
-        from jp.cli.known import remember_workspace
-
-        if title is not None:
-            title.start()
-        if not conversation.persisted:
-            return
-        now = self._ctx.store.clock()
-        self._try(lambda: self._remember(config))
-        self._try(lambda: remember_workspace(self._ctx.environ, self._ctx.workspace.root))
-        self._try(lambda: self._ctx.store.sessions().activate(conversation.id, now))
-        if not fresh:
-            self._try(lambda: conversation.set_time("last_activated_at", now))
-            if self._args.title:
-                self._try(lambda: conversation.set_title(self._args.title))
-
-    def _try(self, step: "Callable[[], object]") -> None:
-        from jp.storage.errors import StorageError
-
-        try:
-            step()
-        except StorageError as error:
-            self._ctx.printer.note(error.message)
-
-    def _remember(self, config: "Config") -> None:
-        """Keep the commands of the user's own configuration trusted where the conversation has recorded them."""
-        in_effect = config.commands()
-        if not in_effect:
-            return
-        import os
-
-        from jp.config.trust import TrustStore
-        from jp.storage import files
-
-        store = TrustStore.of(self._ctx.environ)
-        text = store.remembering(self._ctx.workspace.root, in_effect) if store.path else None
-        if text is not None:
-            files.make_directory(os.path.dirname(store.path), 0o700)
-            files.write_atomic(store.path, text.encode(), follow=True)
-
-    def _screen(self, config: "Config") -> "Screen":
-        from jp.turn.screen import Screen
-
-        printer = self._ctx.printer
-        style = config.root.style
-        if printer.format.is_json:
-            return Screen(printer, None, style)
-        from jp.render.chat import Chat
-
-        printer.max_latency = style.typewriter.max_latency
-        return Screen(printer, Chat(printer, style, hide_reasoning=self._args.hide_reasoning), style)
-
-    # --- the title
-
-    def _title(
-        self, config: "Config", conversation: "Conversation", connection: "Connection", text: str, inbox: "Inbox"
-    ) -> "Title | None":
-        """The title that a model begins to write, where a new conversation has none."""
-        from jp.cli.model import title_model
-        from jp.turn.title import Title, from_words
-
-        if conversation.title or not conversation.persisted or self._args.no_title:
-            return None
-        settings = config.root.conversation.title.generate
-        if not settings.auto:
-            return None
-        model = title_model(config, connection, self._ctx)
-        if model is None:
-            self._try(lambda: conversation.set_title(from_words(text)))
-            return None
-        return Title(model, text, lambda: inbox.post(None))
-
-    def _set_title(
-        self, conversation: "Conversation", title: "Title", inbox: "Inbox", text: str, *, wait: bool
-    ) -> None:
-        from jp.turn.title import from_words
-
-        try:
-            if not wait:
-                return
-            with self._ctx.printer.status("Waiting for the title…", delay=0.5):
-                title.wait(inbox, TITLE_SECS, self._ctx.router)
-        finally:
-            title.stop()
-            self._try(lambda: conversation.set_title(title.value or from_words(text)))

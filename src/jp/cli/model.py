@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from jp.cli.context import Context
     from jp.config.load import Config
     from jp.config.model import ModelId
+    from jp.config.sections.assistant import AssistantOverride
     from jp.llm.embedded.catalogue import Model as Weights
     from jp.llm.embedded.runtime import Running
     from jp.llm.provider import Provider
@@ -158,6 +159,24 @@ def title_model(config: "Config", connection: Connection, ctx: "Context") -> "Mo
     except JpError:
         return own
     assert settings is not None
+    options = Options(patience=provider.patience, key=provider.key_env)
+    return Model(provider, wanted.name, settings.parameters, connection.model.policy, options, ctx.environ)
+
+
+def inquiry_model(config: "Config", by: "AssistantOverride | None", connection: Connection, ctx: "Context") -> "Model":
+    """The model that answers a tool's question: the question's own, the configured one, else the conversation's."""
+    from jp.llm.registry import provider_for
+    from jp.llm.source import Options
+    from jp.turn.loop import Model
+
+    shared = config.root.conversation.inquiry
+    settings = by.model if by is not None and by.model is not None else None
+    if settings is None and shared.assistant is not None:
+        settings = shared.assistant.model
+    wanted = config.model_id(settings.id) if settings is not None and settings.id else None
+    if settings is None or wanted is None or wanted.provider == EMBEDDED:
+        return _plain(connection.model)
+    provider = provider_for(wanted, config.root.providers, ctx.environ)
     options = Options(patience=provider.patience, key=provider.key_env)
     return Model(provider, wanted.name, settings.parameters, connection.model.policy, options, ctx.environ)
 

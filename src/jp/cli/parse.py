@@ -236,16 +236,28 @@ def _shielded(module: "ModuleType", words: "list[str]") -> "list[str]":
     """The words as argparse reads them right.
 
     Its intermixed parsing drops what stands behind `--`; and a flag with an optional value would eat the next word, so
-    those take it only behind `=` (`--tmp=2h`).
+    those take it only behind `=` (`--tmp=2h`), or where it looks like a name and like no question (`-t read_file`).
     """
     equals: dict[str, str] = getattr(module, "VALUE_BEHIND_EQUALS", {})
+    named: dict[str, str] = getattr(module, "VALUE_IF_NAME", {})
     out: list[str] = []
-    for i, word in enumerate(words):
+    left = iter(range(len(words)))
+    for i in left:
+        word = words[i]
         if word == "--":
             return out + [_SHIELD + w for w in words[i + 1 :]]
         name, eq, value = word.partition("=")
-        out.extend([equals[name], value] if eq and name in equals else [word])
+        if eq and name in (equals | named):
+            out += [(equals | named)[name], value]
+        elif word in named and i + 1 < len(words) and _is_name(words[i + 1]):
+            out += [named[word], words[next(left)]]
+        else:
+            out.append(word)
     return out
+
+
+def _is_name(word: str) -> bool:
+    return word[:1].isalnum() and all(letter.isalnum() or letter in "_-." for letter in word)
 
 
 def _group(node: Node, prog: str, rest: "list[str]") -> "NoReturn":

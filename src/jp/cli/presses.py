@@ -20,7 +20,7 @@ MESSAGE = "Reply:"
 def presses(ctx: "Context", config: "Config", conversation: "Conversation") -> Presses:
     """The presses of a turn in `conversation`."""
     replies = Replies(ctx, config, conversation)
-    return Presses(ctx.router, lambda: ctx.asker, replies.streaming, replies.gaps, replies.keep)
+    return Presses(ctx.router, lambda: ctx.asker, replies.streaming, replies.tools, replies.gaps, replies.keep)
 
 
 class Replies:
@@ -41,6 +41,16 @@ class Replies:
         scope = self._config.root.interrupt.streaming
         reply = Reply(Wanted.STREAMING_MENU, Wanted.STREAMING_ACTION, self._composing(scope))
         return Interruption(STREAMING, scope.action, reply)
+
+    def tools(self) -> "Interruption":
+        """While tools run."""
+        from jp.ask.interruption import Interruption, Reply
+        from jp.ask.menus import TOOLS
+        from jp.ask.policy import Context as Wanted
+
+        scope = self._config.root.interrupt.tool_call
+        reply = Reply(Wanted.TOOL_MENU, Wanted.TOOL_ACTION, self._composing(scope))
+        return Interruption(TOOLS, scope.action, reply)
 
     def gaps(self) -> "Interruption":
         """Between the steps of the turn."""

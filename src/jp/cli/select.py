@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from jp.ask.asker import Dialogue
+    from jp.ask.dialogue import Dialogue
     from jp.cli.context import Context
     from jp.interrupt.router import ScopeHandle
     from jp.prompt.questions import Choice

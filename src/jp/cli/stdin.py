@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jp.ask.asker import Dialogue
+    from jp.ask.dialogue import Dialogue
     from jp.cli.context import Context
 
 SAY_AFTER_SECS = 1.0

@@ -67,6 +67,25 @@ ROOT = Node(
                 Node("set", "Set a key in a config file", "jp.cli.commands.config_set"),
             ),
         ),
+        Node(
+            "workspace",
+            "Show a workspace, and trust what it says",
+            aliases=("w",),
+            children=(
+                Node("show", "Show where a workspace is, and what of it is trusted", "jp.cli.commands.workspace_show"),
+                Node("trust", "Show what waits for trust, and trust it", "jp.cli.commands.workspace_trust"),
+                Node("untrust", "Forget what was trusted in a workspace", "jp.cli.commands.workspace_untrust"),
+            ),
+        ),
+        Node(
+            "tool",
+            "List, show and try the tools that a model may call",
+            children=(
+                Node("ls", "List tools", "jp.cli.commands.tool_ls", aliases=("list",)),
+                Node("show", "Show what is known about a tool", "jp.cli.commands.tool_show"),
+                Node("run", "Run a tool as a model's call would", "jp.cli.commands.tool_run"),
+            ),
+        ),
         Node("model", "List, install and remove embedded models", "jp.cli.commands.model"),
         Node("init", "Make a workspace in a directory", "jp.cli.commands.init"),
     ),

@@ -81,13 +81,21 @@ def _down(paths: Paths) -> list[str]:
 
 
 def load_chain(paths: Paths, read: Reader = read_file) -> list[Layer]:
-    """The layers of all discovered files; a file with `inherit = false` cuts off those of wider scope."""
+    """The layers of all discovered files; a file with `inherit = false` cuts off those of wider scope.
+
+    A workspace's does not cut off everything of the user's (`kept`).
+    """
     layers: list[Layer] = []
     for scope, path in chain(paths):
         group = expand(path, scope, read, default_extends=DEFAULT_EXTENDS)
         inherits = [layer.partial["inherit"] for layer in group if "inherit" in layer.partial]
         if inherits and inherits[-1] is False:
-            layers = []
+            if scope == "workspace" and layers:
+                from jp.config.kept import kept
+
+                layers = kept(layers)
+            else:
+                layers = []
         group[-1].notices += _beside(path)
         layers += group
     return layers

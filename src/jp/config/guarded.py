@@ -2,7 +2,9 @@
 reads the user's files.
 
 A server on this machine (`base_url` on loopback) is free, but nothing else of a provider is: `api_key_env` may name any
-variable, whose secret then goes to that server, as a key; `base_url_env` and `headers` steer where and with what.
+variable, whose secret then goes to that server, as a key; `base_url_env` and `headers` steer where and with what. Nor
+are parameters that a provider is sent as they are, but for numbers: others tell it of servers that it is to reach, or
+to keep what was said. How much tools may do is `loosening`'s.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +16,11 @@ from jp.config.kinds import UNSET
 from jp.config.sections.interaction import EDITOR_VARIABLES
 
 ATTACHMENTS = ("conversation", "attachments")
+MODELS = (
+    ("assistant", "model"),
+    ("conversation", "title", "generate", "model"),
+    ("conversation", "inquiry", "assistant", "model"),
+)
 LOOPBACK = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[^@\\]*)?"
 
 Found = Iterator[tuple[tuple[str, ...], Any]]
@@ -43,6 +50,14 @@ def guarded(form: Mapping[str, Any]) -> Found:
     names = bare(_table(form, "editor").get("envs"))
     if isinstance(names, list) and not set(names) <= set(EDITOR_VARIABLES):
         yield ("editor", "envs"), form["editor"]["envs"]  # what is in any other variable would be run
+    yield from _others(form)
+    for path in MODELS:
+        yield from _parameters((*path, "parameters", "other"), form)
+    yield from _taken_back(form)
+
+
+def _others(form: Mapping[str, Any]) -> Found:
+    """Servers and plugins."""
     for name, server in _tables(_table(form, "providers"), "mcp"):
         yield ("providers", "mcp", name), server
     for name, plugin in _table(_table(form, "plugins"), "command").items():
@@ -50,7 +65,15 @@ def guarded(form: Mapping[str, Any]) -> Found:
     for name, provider in _tables(_table(form, "providers"), "llm"):
         if name != "aliases":
             yield from _provider(("providers", "llm", name), provider)
-    yield from _taken_back(form)
+
+
+def _parameters(path: tuple[str, ...], form: Mapping[str, Any]) -> Found:
+    """The parameters of one provider that are no numbers."""
+    for step in path:
+        form = _table(form, step)
+    for name, value in form.items():
+        if value is not UNSET and (isinstance(value, bool) or not isinstance(value, int | float)):
+            yield (*path, name), value
 
 
 def _taken_back(form: Mapping[str, Any]) -> Found:

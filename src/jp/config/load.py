@@ -39,9 +39,8 @@ def load(
     `cfg` are the `--cfg` arguments in order, `conversation` what `conversation_layers` made, `flags` values by dotted
     key, `trust` the store of what is trusted (the user's own by default). Raises leaves of `ConfigError`.
     """
-    fold = _Fold(paths, environ, trust)
-    for layer in load_chain(paths):
-        fold.add(layer)
+    fold = Fold(paths, environ, trust)
+    fold.add_chain()
     fold.add_environment()
     for layer in conversation:
         fold.add(layer)
@@ -55,7 +54,7 @@ def load(
     return Config(values, fold.layers, before=before, withheld=fold.withheld)
 
 
-class _Fold:
+class Fold:
     """The sources read so far, and the state they add up to."""
 
     def __init__(self, paths: Paths, environ: Mapping[str, str], trust: TrustStore | None) -> None:
@@ -63,26 +62,61 @@ class _Fold:
         self.environ = environ
         self.trust = trust
         self.state: Any = {}
+        self.own: Any = {}  # what the user's sources say alone
         self.layers: list[Layer] = []
         self.withheld: list[Withheld] = []
-        self._held: set[str] = set()
+        self.let_through: list[Withheld] = []  # what is in effect because it is trusted
+        self.origins: dict[str, dict[str, None]] = {}  # the names of the sources that say either, by digest
         self._own_paths: set[str] = set()  # entries of config_load_paths that the user has said
         self._trusted: frozenset[str] | None = None
+
+    def add_chain(self) -> None:
+        """The discovered files. A workspace's are held against all of the user's, the ones that come after them too."""
+        layers = load_chain(self.paths)
+        for layer in layers:
+            if layer.scope != "workspace":
+                self.own = root().merge(self.own, layer.read())
+        for layer in layers:
+            self.add(layer)
 
     def add(self, layer: Layer) -> None:
         """Lay one more source over what there is."""
         form = layer.read()
         if layer.scope == "workspace":
-            known = Known(state=self.state, root=self.paths.workspace_root)
-            form, held = split(form, layer.name, known)
-            if held and self.trusted():
+            known = Known(
+                state=self.state, root=self.paths.workspace_root, own=self.own, recorded=layer.source == "conversation"
+            )
+            form, needing = split(form, layer.name, known)
+            held = needing
+            if needing and self.trusted():
                 form, held = split(layer.read(), layer.name, known._replace(trusted=self.trusted()))
-            self.withheld += [each for each in held if each.digest not in self._held]
-            self._held |= {each.digest for each in held}
+            self._note(needing, held, layer.name)
         else:
             self._own_paths |= set(bare(form.get("config_load_paths")) or ())
+            if layer.source != "file":
+                self.own = root().merge(self.own, form)
         self.state = root().merge(self.state, form)
         self.layers.append(layer)
+
+    def aside(self, layers: Sequence[Layer]) -> None:
+        """Lay sources over a copy of what there is: only what they say that needs trust is kept."""
+        from copy import deepcopy
+
+        state = self.state
+        self.state = deepcopy(state)
+        try:
+            for layer in layers:
+                self.add(layer)
+        finally:
+            self.state = state
+
+    def _note(self, needing: list[Withheld], held: list[Withheld], name: str) -> None:
+        """Keep what of a layer needs trust, each value once, by whether it is `held` back."""
+        waiting = {each.digest for each in held}
+        for each in needing:
+            if each.digest not in self.origins:
+                (self.withheld if each.digest in waiting else self.let_through).append(each)
+            self.origins.setdefault(each.digest, {})[name] = None
 
     def final(self) -> dict[str, Any]:
         """The resolved values. A table that lacks a key it needs is an error in the name of who said it last."""

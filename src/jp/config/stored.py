@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jp.config.containers import Items, Merge, bare
-from jp.config.kinds import MISSING, Kind
+from jp.config.kinds import MISSING, UNSET, Kind
 from jp.config.layers import Layer
 from jp.config.schema import LOADING, root
 from jp.config.tables import Table
@@ -96,7 +96,7 @@ def _without(value: Any, default: Any) -> Any:
 def settled(kind: Kind, value: Any) -> Any:
     """`value` with its lists meant as a whole: a base holds what was resolved, not what is to be appended."""
     if isinstance(kind, Items):
-        return value if isinstance(value, Merge) else Merge(value, "replace")
+        return value if isinstance(value, Merge) or value is UNSET else Merge(value, "replace")
     if isinstance(kind, Table) and isinstance(value, dict):
         out = {}
         for key, item in value.items():

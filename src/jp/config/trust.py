@@ -6,15 +6,18 @@ conversations, which lie in it) are held back until their values are known to th
 value at a key in one workspace: a command that changes asks again, the rest does not.
 """
 
-import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jp.config.containers import Merge, bare
 from jp.config.guarded import ATTACHMENTS, guarded, is_command, is_guarded_attachment
-from jp.config.kinds import MISSING, SHOWN, UNSET, Kind, Mismatch
-from jp.config.schema import join_key, root, split_key
-from jp.places import data_home
+from jp.config.kinds import MISSING, SHOWN, UNSET
+from jp.config.loosening import at, kind_at, loosens, policies, resolved
+from jp.config.schema import join_key, split_key
+from jp.config.tables import Table
+from jp.config.trust_store import TrustStore
+
+__all__ = ["Known", "TrustStore", "Withheld", "attachment_waits", "commands", "digest", "split", "waits_for_trust"]
 
 
 class Withheld(NamedTuple):
@@ -26,12 +29,13 @@ class Withheld(NamedTuple):
     digest: str
 
 
-def digest(key: str, value: Any) -> str:
-    """What identifies a value at a key."""
+def digest(key: str, value: Any, *, recorded: bool = False) -> str:
+    """What identifies a value at a key; `recorded`: as a conversation has stored it."""
     import hashlib
     import json
 
-    text = json.dumps([key, value], sort_keys=True, ensure_ascii=False, default=str)
+    what = [key, value, "recorded"] if recorded else [key, value]
+    text = json.dumps(what, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -55,27 +59,36 @@ def waits_for_trust(held: Withheld) -> str:
     word = shlex.quote(f"{sign}{value}")
     if len(word) > LONGEST_WORD:
         word = "VALUE"
-    return (
-        f"{key} in {held.origin} is not in effect until the workspace is trusted; "
-        f"to have it for yourself now: `jp config set --local {shlex.quote(key)} {word}`"
-    )
+    waits = f"{key} in {held.origin} is not in effect until the workspace is trusted (jp workspace trust)"
+    if held.value is None:
+        return waits
+    return f"{waits}; to have it for yourself now: `jp config set --local {shlex.quote(key)} {word}`"
 
 
 def attachment_waits(held: Withheld) -> str:
     """One sentence for a user about an attachment that is not in effect."""
     named = held.value if isinstance(held.value, str) else f"{held.value.get('type')}:{held.value.get('path')}"
     what = "runs a command" if is_command(held.value) else "is a file outside the workspace"
-    return f"the attachment {named} {what}: not in effect until the workspace is trusted"
+    return f"the attachment {named} {what}: not in effect until the workspace is trusted (jp workspace trust)"
 
 
 class Known(NamedTuple):
-    """What a layer's values are held against: the digests trusted in the workspace, what lower sources resolved to
-    (None: nothing), and the root of the workspace.
+    """What a layer's values are held against.
+
+    `trusted` are the digests trusted in the workspace, `state` what lower sources resolved to (None: nothing), `root`
+    the workspace, `own` what the user's sources say alone (None: not known), and `recorded` whether the layer is a
+    conversation's, where what was in effect when it was recorded is trusted too.
     """
 
     trusted: frozenset[str] = frozenset()
     state: Mapping[str, Any] | None = None
     root: str | None = None
+    own: Mapping[str, Any] | None = None
+    recorded: bool = False
+
+    def trusts(self, key: str, value: Any, mark: str) -> bool:
+        """Whether a value at a key is trusted; `mark` is its digest."""
+        return mark in self.trusted or (self.recorded and digest(key, value, recorded=True) in self.trusted)
 
 
 def split(form: Mapping[str, Any], origin: str, known: Known) -> tuple[dict[str, Any], list[Withheld]]:
@@ -86,26 +99,38 @@ def split(form: Mapping[str, Any], origin: str, known: Known) -> tuple[dict[str,
     in_effect = _copy(form)
     withheld: list[Withheld] = []
     for path, value in list(guarded(form)):
-        key = join_key(path)
         if path == ATTACHMENTS:
             withheld += _split_attachments(in_effect, value, origin, known)
             continue
-        there = MISSING if known.state is None else _at(known.state, path)
-        meant = _meaning(path, MISSING, value)
-        mark = digest(key, meant)
-        if mark in known.trusted or _meaning(path, there, value) == _meaning(path, there, MISSING):
-            continue
+        there = MISSING if known.state is None else at(known.state, path)
+        if _meaning(path, there, value) != _meaning(path, there, MISSING):
+            _hold(in_effect, withheld, path, value, origin, known)
+    for path, value in list(policies(form)):
+        if loosens(path, value, known.state, known.own):
+            _hold(in_effect, withheld, path, value, origin, known)
+    return in_effect, withheld
+
+
+def _hold(
+    in_effect: dict[str, Any], withheld: list[Withheld], path: tuple[str, ...], value: Any, origin: str, known: Known
+) -> None:
+    """Take a value out of what is in effect, unless it is trusted."""
+    key, meant = join_key(path), _meaning(path, MISSING, value)
+    if value is UNSET and isinstance(kind_at(path), Table):
+        meant = None
+    mark = digest(key, meant)
+    if not known.trusts(key, meant, mark):
         withheld.append(Withheld(key, meant, origin, mark))
         _remove(in_effect, path)
-    return in_effect, withheld
 
 
 def commands(values: Mapping[str, Any]) -> list[Withheld]:
     """What is in effect of all that needs trust, from a resolved configuration.
 
     Whoever records that configuration with a conversation has it remembered as trusted (`TrustStore.remembering`): it
-    comes from sources that are, and would be held back when it is read from the conversation. Nothing of `providers`:
-    that is not read from a conversation.
+    comes from sources that are, and would be held back when it is read from the conversation. It is trusted nowhere
+    else: what was allowed for one run is no reason to let the workspace's files say it. Nothing of `providers`: that is
+    not read from a conversation.
     """
     found: list[tuple[tuple[str, ...], Any]] = []
     for path, value in guarded(values):
@@ -113,45 +138,40 @@ def commands(values: Mapping[str, Any]) -> list[Withheld]:
             continue
         if path == ATTACHMENTS:
             found += [(path, item) for item in value if is_guarded_attachment(item)]
-        else:
+        elif _meaning(path, MISSING, value) != _meaning(path, MISSING, MISSING):
             found.append((path, _meaning(path, MISSING, value)))
-    defaults = dict.fromkeys(digest(join_key(path), value) for path, value in guarded(root().final(MISSING)))
-    held = [Withheld(join_key(path), value, "in effect", digest(join_key(path), value)) for path, value in found]
-    return [each for each in held if each.digest not in defaults]
+    found += [
+        (path, _meaning(path, MISSING, value)) for path, value in policies(values) if loosens(path, value, None, None)
+    ]
+    return [
+        Withheld(join_key(path), value, "in effect", digest(join_key(path), value, recorded=True))
+        for path, value in found
+    ]
 
 
 def _meaning(path: tuple[str, ...], there: Any, value: Any) -> Any:
-    """What a value, read from a layer, comes to over what is `there` (either may be MISSING).
+    """What a value, read from a layer, comes to over what is `there` (either may be MISSING), as it would be written.
 
     Two spellings of one command are the same command.
     """
-    kind: Kind | None = root()
-    for step in path:
-        kind = kind.child(step) if kind else None
-    if kind is None:
-        return value
+    kind, final = kind_at(path), resolved(path, there, value)
+    if kind is None or final is None:
+        return final
     try:
-        if value is UNSET:
-            there = MISSING
-        elif value is not MISSING:
-            from copy import deepcopy
-
-            there = kind.merge(deepcopy(there) if there is not MISSING else there, value)
-        final = kind.final(there)
-        return None if final is None else kind.write(final, SHOWN)
-    except Mismatch as fault:  # it lacks a key that another source may have
-        return fault.found
+        return kind.write(final, SHOWN)
+    except (AttributeError, KeyError, TypeError):  # it is what was found in place of something that fits
+        return final
 
 
 def _split_attachments(form: dict[str, Any], value: Any, origin: str, known: Known) -> list[Withheld]:
     """Take what must be trusted out of a layer's attachments, one by one."""
-    there = MISSING if known.state is None else bare(_at(known.state, ATTACHMENTS))
+    there = MISSING if known.state is None else bare(at(known.state, ATTACHMENTS))
     before = there if isinstance(there, list) else []
     key = join_key(ATTACHMENTS)
     kept, withheld = [], []
     for item in bare(value):
         mark = digest(key, item)
-        if is_guarded_attachment(item, known.root) and mark not in known.trusted and item not in before:
+        if is_guarded_attachment(item, known.root) and not known.trusts(key, item, mark) and item not in before:
             withheld.append(Withheld(key, item, origin, mark))
         else:
             kept.append(item)
@@ -161,15 +181,6 @@ def _split_attachments(form: dict[str, Any], value: Any, origin: str, known: Kno
     else:
         table[ATTACHMENTS[1]] = kept
     return withheld
-
-
-def _at(tree: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        tree = bare(tree)
-        if not isinstance(tree, dict) or step not in tree:
-            return MISSING
-        tree = tree[step]
-    return tree
 
 
 def _copy(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,50 +199,3 @@ def _remove(tree: dict[str, Any], path: tuple[str, ...]) -> None:
     for step in path[:-1]:
         tree = bare(tree[step])
     del tree[path[-1]]
-
-
-class TrustStore:
-    """What the user trusts, by workspace: `$XDG_DATA_HOME/jp/trust.json`. An unreadable store trusts nothing.
-
-    `path` is empty where the user has no directory for data.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    @classmethod
-    def of(cls, environ: Mapping[str, str]) -> "TrustStore":
-        """The store of the user whose environment this is."""
-        home = data_home(environ)
-        return cls(os.path.join(home, "trust.json") if home else "")
-
-    def trusted(self, workspace_root: str) -> frozenset[str]:
-        """The digests that are trusted in a workspace."""
-        found = self._read().get(os.path.realpath(workspace_root), [])
-        return frozenset(each for each in found if isinstance(each, str)) if isinstance(found, list) else frozenset()
-
-    def with_trusted(self, workspace_root: str, withheld: "list[Withheld]") -> str:
-        """The text of the store with `withheld` trusted in a workspace, for the caller to write atomically."""
-        import json
-
-        workspaces = self._read()
-        root = os.path.realpath(workspace_root)
-        workspaces[root] = sorted(self.trusted(workspace_root) | {each.digest for each in withheld})
-        return json.dumps({"version": 1, "workspaces": workspaces}, indent=2, sort_keys=True) + "\n"
-
-    def remembering(self, workspace_root: str, in_effect: "list[Withheld]") -> str | None:
-        """The text of the store with what is `in_effect` (see `commands`) trusted; None when nothing is new."""
-        known = self.trusted(workspace_root)
-        fresh = [each for each in in_effect if each.digest not in known]
-        return self.with_trusted(workspace_root, fresh) if fresh else None
-
-    def _read(self) -> dict[str, Any]:
-        import json
-
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                found = json.load(file)
-        except (OSError, ValueError, RecursionError):
-            return {}
-        workspaces = found.get("workspaces") if isinstance(found, dict) else None
-        return dict(workspaces) if isinstance(workspaces, dict) else {}

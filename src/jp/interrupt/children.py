@@ -48,9 +48,10 @@ class Child:
     `exited` is set when that is known; `stopped` is the signal that has stopped it, else None.
     """
 
-    def __init__(self, argv: "Sequence[str]", own_group: bool) -> None:
+    def __init__(self, argv: "Sequence[str]", own_group: bool, session: bool = False) -> None:
         self.argv = tuple(argv)
         self.own_group = own_group
+        self.session = session
         self.pid = 0
         self.pgid = 0
         self.stdin: int | None = None
@@ -59,6 +60,7 @@ class Child:
         self.returncode: int | None = None
         self.stopped: int | None = None
         self.exited = threading.Event()
+        self.killed = False  # its group was sent SIGKILL
         self._process: subprocess.Popen[bytes] | None = None
 
     def __repr__(self) -> str:
@@ -69,6 +71,7 @@ class Child:
 
         Also after the child itself has ended: its grandchildren may live. Never blocks; any thread.
         """
+        self.killed = self.killed or sig == _KILL
         try:
             if self.own_group and sys.platform != "win32":
                 os.killpg(self.pgid, sig)
@@ -81,6 +84,19 @@ class Child:
         except PermissionError:
             pass  # macOS says so of a group of zombies; else it is no longer ours to kill
         return True
+
+    def lives(self) -> bool:
+        """Whether anything of its group runs. What is dead but not reaped doesn't, where `/proc` tells of it.
+
+        To be relied on once the group was killed: before that, one of it may fork while we look.
+        """
+        if not self.kill_group(0):
+            return False
+        try:
+            pids = [name for name in os.listdir("/proc") if name.isdecimal()]
+        except OSError:
+            pids = []
+        return not pids or any(_runs_in(pid, self.pgid) for pid in pids)
 
 
 class _Request:
@@ -111,16 +127,18 @@ def spawn(  # noqa: PLR0913
     stdout: int | None = None,
     stderr: int | None = None,
     own_group: bool = True,
+    session: bool = False,
     on_exit: "Listener | None" = None,
     on_stop: "Listener | None" = None,
 ) -> Child:
     """Start `argv` (no shell) and return it once it runs. Raises OSError when it can't be started.
 
     `stdin`, `stdout`, `stderr`: None inherits, `PIPE` makes a pipe whose other end is on the Child, `DEVNULL`, or a
-    descriptor. `own_group=False` is for editors alone: they share our group and the terminal. `on_exit(child)` and
+    descriptor. `own_group=False` is for editors alone: they share our group and the terminal. `session`: the child's
+    own group is in a session of its own, without a terminal: opening `/dev/tty` fails there. `on_exit(child)` and
     `on_stop(child)` are called on the child's waiting thread and must not block it.
     """
-    child = Child(argv, own_group)
+    child = Child(argv, own_group or session, session)
     options: dict[str, Any] = {"env": None if env is None else dict(env), "cwd": cwd}
     request = _Request(child, options, (stdin, stdout, stderr))
     request.on_exit, request.on_stop = on_exit, on_stop
@@ -213,6 +231,8 @@ def _mask(everything: bool) -> None:
 def _popen(child: Child, options: "dict[str, Any]", streams: "list[int | None]") -> "subprocess.Popen[bytes]":
     if sys.platform == "win32":
         options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP if child.own_group else 0
+    elif child.session:
+        options["start_new_session"] = True
     else:
         options["process_group"] = 0 if child.own_group else None
     stdin, stdout, stderr = streams
@@ -261,8 +281,19 @@ if sys.platform != "win32":
 def _forget_empty_groups() -> None:
     for pid, child in list(_registry.items()):
         # A group keeps its number as long as it has a member: no other process can be hit by it.
-        if child.returncode is not None and not (child.own_group and child.kill_group(0)):
+        if child.returncode is None:
+            continue
+        if not (child.own_group and child.kill_group(0)) or (child.killed and not child.lives()):
             _registry.pop(pid, None)
+
+
+def _runs_in(pid: str, pgid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, group = file.read().rpartition(b")")[2].split()[:3]
+    except (OSError, ValueError):
+        return False  # it has just gone
+    return int(group) == pgid and state not in (b"Z", b"X")
 
 
 def _kill_sharers() -> None:

@@ -94,3 +94,14 @@ def _api_key(
             "`jp model install` gets one that needs no key.",
         ],
     )
+
+
+def key_variables(providers: Providers) -> set[str]:
+    """The variables that hold keys of providers, set or not: what a program that is started need not see."""
+    found: set[str] = set()
+    for settings in providers.llm.named.values():
+        configured = settings.api_key_env
+        values = configured.values() if isinstance(configured, dict) else [configured]
+        for value in values:
+            found.update([value] if isinstance(value, str) else value or ())
+    return found

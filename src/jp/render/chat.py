@@ -7,22 +7,25 @@ Nothing of markdown or highlighting is loaded for a channel without escapes.
 """
 
 from jp.render.excerpt import Excerpt
-from jp.terminal.sanitize import Sanitizer, one_line
+from jp.terminal.sanitize import Sanitizer
 from jp.terminal.target import Target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import PurePath
+    from typing import Any
 
     from jp.config.sections.style import Style, Typewriter
+    from jp.config.sections.tools import ToolStyle
     from jp.render.markdown import MarkdownStream
     from jp.render.style import MarkdownStyle
+    from jp.render.tool import Look
     from jp.terminal.printer import Printer
 
     Write = Callable[[str], None]
 
 _CONTENT = {"message": "reply", "structured": "reply", "reasoning": "reasoning"}  # kinds that are sanitized as one
-_ARGUMENTS = 200  # characters of a call's arguments in its line
 
 
 class Chat:
@@ -34,6 +37,7 @@ class Chat:
         style: "Style",
         *,
         hide_reasoning: bool = False,
+        hide_tool_calls: bool = False,
         environ: "Mapping[str, str] | None" = None,
     ) -> None:
         from jp.render.style import reasoning_style
@@ -43,12 +47,16 @@ class Chat:
         self._environ = environ
         self._reasoning_style = reasoning_style(style)
         self._hide_reasoning = hide_reasoning
+        self._hide_tools = hide_tool_calls or not style.tool_call.show
         self._excerpt = self._new_excerpt()
         self._sanitizers = {content: Sanitizer(style.sanitize) for content in _CONTENT.values()}
         self._kind = ""  # of the block that is open
         self._block: Block | None = None
         self._messages = False  # some was shown
         self._anything = False
+        self._last = ""  # what was shown last: a kind, or "tool"
+        self._shade: str | None = None  # the background of the reasoning that the last tool lines belong to
+        self._apart = False  # the last tool lines were several
         self._lead: dict[str, str] = {}  # white space that a block may begin with
         self._pacing = _pacing(style.typewriter)
 
@@ -71,19 +79,48 @@ class Chat:
         style = self._reasoning_style
         return Excerpt("hidden" if self._hide_reasoning else style.display, style.characters)
 
-    def tool_call(self, name: str, arguments: object = None) -> None:
-        """The model calls a tool."""
-        import json
+    def tool_call(
+        self,
+        name: str,
+        arguments: "Mapping[str, Any] | None" = None,
+        style: "ToolStyle | None" = None,
+        *,
+        formatted: str | None = None,
+    ) -> bool:
+        """The model calls a tool; whether something was shown.
 
-        text = "" if arguments in (None, {}) else json.dumps(arguments, ensure_ascii=False)
-        text = one_line(text)
-        if len(text) > _ARGUMENTS:
-            text = text[:_ARGUMENTS] + "…"
-        self._line(f"Calling tool {one_line(name)}{f' {text}' if text else ''}")
+        `name` is the tool's label, `style` its style without gaps (None: the built-in one), `formatted` the arguments
+        as the tool itself formatted them.
+        """
+        from jp.render import tool
 
-    def tool_result(self, name: str, *, is_error: bool = False) -> None:
-        """A tool is done."""
-        self._line(f"Tool {one_line(name)} {'failed' if is_error else 'is done'}")
+        if self._hide_tools:
+            return False
+        style = style or tool.DEFAULT
+        if self._printer.format.is_json:
+            return self._record(tool.call_message(name, arguments or {}, style))
+        return self._tool(tool.call(name, arguments or {}, style, self._look(), formatted=formatted))
+
+    def tool_result(
+        self,
+        name: str,
+        content: str = "",
+        style: "ToolStyle | None" = None,
+        *,
+        is_error: bool = False,
+        seconds: float = 0.0,
+        file: "str | PurePath | None" = None,
+    ) -> bool:
+        """A tool is done, after `seconds`; whether something was shown. `file` is one that has the whole result."""
+        from jp.render import tool
+
+        if self._hide_tools:
+            return False
+        style = style or tool.DEFAULT
+        if self._printer.format.is_json:
+            return self._record(tool.result_message(name, style, is_error=is_error, seconds=seconds))
+        look = self._look()
+        return self._tool(tool.result(name, content, style, look, is_error=is_error, seconds=seconds, file=file))
 
     def block_end(self) -> None:
         """The open block (a message, some reasoning) is complete: its last line is ended."""
@@ -99,6 +136,7 @@ class Chat:
         if self._anything and self._printer.caps(Target.OUT).addressable:
             self._printer.out("\n")
             self._messages = self._anything = False
+            self._last = ""
 
     def end(self) -> None:
         """The turn is over."""
@@ -125,7 +163,7 @@ class Chat:
                 return False
             self.block_end()
             self._separate(kind)
-            self._kind = kind
+            self._kind = self._last = kind
             self._block = self._open(kind)
         assert self._block is not None
         return self._block.feed(text)
@@ -139,17 +177,51 @@ class Chat:
                 self._printer.chrome("\n")
             self._messages = True
         elif self._anything:
-            self._printer.chrome("\n")
+            self._chrome("\n")
+        self._shade = None
         self._anything = True
 
-    def _line(self, text: str) -> None:
-        before = self._kind
+    def _tool(self, text: str) -> bool:
+        """Lines about a tool. Single ones stand together, several are set apart."""
+        if not text:
+            return False
         self.block_end()
-        if before != "tool" and self._anything:
-            self._printer.chrome("\n")
-        self._printer.chrome(text + "\n")
-        self._kind = "tool"
+        before, self._last = self._last, "tool"
+        if before != "tool":
+            self._shade = self._background() if before == "reasoning" else None
+        apart = text.count("\n") > 1
+        if self._anything and (before != "tool" or apart or self._apart):
+            text = "\n" + text
+        self._chrome(text)
         self._anything = True
+        self._apart = apart
+        return True
+
+    def _record(self, message: str) -> bool:
+        if message:
+            self._printer.note(message)
+        return bool(message)
+
+    def _chrome(self, text: str) -> None:
+        """Lines between blocks, on the background of the reasoning that they belong to."""
+        if self._shade is not None:
+            from jp.render.shade import shaded
+
+            text = shaded(text, self._shade, self._markdown(Target.ERR, "reasoning").width)
+        self._printer.chrome(text)
+
+    def _background(self) -> str | None:
+        style = self._style.reasoning
+        if not (style.extend_across_tool_calls and self._printer.caps(Target.ERR).escapes):
+            return None
+        return self._markdown(Target.ERR, "reasoning").background
+
+    def _look(self) -> "Look":
+        from jp.render.tool import Look
+
+        printer = self._printer
+        markdown = self._markdown(Target.ERR, "tool") if printer.caps(Target.ERR).escapes else None
+        return Look(markdown, printer.width(Target.ERR), self._style.sanitize)
 
     def _open(self, kind: str) -> "Block":
         target = Target.ERR if kind == "reasoning" else Target.OUT

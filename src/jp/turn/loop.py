@@ -5,6 +5,7 @@ now stays in memory and is written with the fold; when that fails too, the turn 
 """
 
 import time
+from collections import deque
 from contextlib import contextmanager, nullcontext
 from threading import Thread as Helper
 
@@ -16,32 +17,38 @@ from jp.interrupt.token import Shutdown
 from jp.llm.events import Message
 from jp.llm.source import Batch, Done, Options, Progress, Source
 from jp.storage.errors import WriteError
+from jp.terminal.promptability import NotPromptableNow
+from jp.turn import call_events as c
 from jp.turn import machine as m
 from jp.turn.inbox import WAKE, Inbox
+from jp.turn.machine import Phase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import Self
 
+    from jp.ask.interruption import Decision
+    from jp.ask.pending import Pending
     from jp.conversation.events import Event
     from jp.conversation.thread import Thread
     from jp.errors import JpError
     from jp.interrupt.router import Router
     from jp.llm.events import Event as Delta
-    from jp.llm.provider import Parameters, Provider
+    from jp.llm.provider import Parameters, Provider, Tool
     from jp.llm.retry import Policy
     from jp.storage.journal import TurnWriter
     from jp.turn.presses import Presses
     from jp.turn.screen import Screen
+    from jp.turn.tooling import Tooling
 
 
 class Model:
     """The model at the other end: who to ask, how, and how one answer is read."""
 
-    __slots__ = ("environ", "explain", "name", "options", "parameters", "policy", "provider")
+    __slots__ = ("environ", "explain", "name", "options", "parameters", "policy", "provider", "tool_choice", "tools")
 
     def __init__(
         self,
@@ -59,10 +66,17 @@ class Model:
         self.policy = policy
         self.options = options
         self.environ = environ
+        self.tools: Sequence[Tool] = ()
+        self.tool_choice = "auto"
 
     def source(self, thread: "Thread", post: "Callable[[object], None]", generation: int) -> Source:
         """A source for one answer, not started yet."""
-        request = self.provider.request(thread, self.name, self.parameters)
+        tools = self.tools if thread.schema is None else ()
+        choice = self.tool_choice
+        if choice not in ("auto", "none", "required"):
+            named = [tool for tool in tools if tool.name == choice]
+            tools, choice = (named, choice) if named else (tools, "auto")  # alone: not every server knows names
+        request = self.provider.request(thread, self.name, self.parameters, tools, choice)
         return Source(
             request,
             self.provider.parser(),
@@ -80,7 +94,7 @@ class Turn:
     """One turn from the request to the stored answer: enter it, `record` what is asked, `run` it, look at `error`.
 
     `author` signs what the person says. `presses` answers what they want in the middle of it; without, a press is the
-    affair of others.
+    affair of others. `tooling`, once it is set, runs what the model calls; without, no tool is offered.
     """
 
     def __init__(
@@ -93,13 +107,17 @@ class Turn:
         presses: "Presses | None" = None,
     ) -> None:
         self.inbox = Inbox()
+        self.tooling: Tooling | None = None
+        self._todo: deque[m.Happening] = deque()
+        self._stepping = False
+        self._restart = False  # the tools, once their scope is left
         self.stopped = False  # by the person, before it was whole
         self.aborted: str | None = None  # what was asked, where the person wants nothing of it stored
         self._author = author
         self._presses = presses
         self._machine: m.Machine | None = None
         self._writer = writer
-        self._screen = screen
+        self.screen = screen
         self._clock = clock
         self._source: Source | None = None
         self._error: JpError | None = None
@@ -115,7 +133,9 @@ class Turn:
     def __exit__(self, kind: "type[BaseException] | None", *_: object) -> None:
         """However the turn was left: stop reading, show what was held back, store what was recorded."""
         self._stop()
-        self._screen.end(interrupted=kind is Shutdown)
+        if self.tooling is not None:
+            self.tooling.stop()
+        self.screen.end(interrupted=kind is Shutdown)
         self._fold()
 
     @property
@@ -157,20 +177,16 @@ class Turn:
             with self.gap():
                 self._prepare()
                 if not self.stopped:
-                    self._machine = m.Machine(model.policy, structured=self._thread.schema is not None)
-                    with self._while_streaming():
-                        self._step(m.Begin())
-                        when_sent()
-                        self._stream()
+                    self._machine = self._new_machine(model)
+                    self._work(m.Begin(), when_sent)
                 while self._whole:
-                    self._screen.answered()
+                    self.screen.answered()
                     self._fold()
                     if self._disk is None:
                         self._look()  # its menu may ask for more
                     if self._machine is None or self._machine.done:
                         break
-                    with self._while_streaming():
-                        self._stream()
+                    self._work()
         except Shutdown:
             self._step(m.Interrupted())
             raise
@@ -182,12 +198,49 @@ class Turn:
         length = -1
         while length != self._writer.length and not self.stopped:
             length = self._writer.length
-            self._thread = self._build()
+            self.thread = self._build()
             self._look()
 
-    def _stream(self) -> None:
+    def _new_machine(self, model: Model) -> m.Machine:
+        tooling, structured = self.tooling, self.thread.schema is not None
+        if tooling is None or structured:
+            return m.Machine(model.policy, structured=structured)
+        return m.Machine(model.policy, tooling.tools, cancelled=tooling.cancelled)
+
+    def _work(self, first: "m.Happening | None" = None, when_sent: "Callable[[], object]" = lambda: None) -> None:
+        """Until nothing is left to do: answers stream, their tools run, in the scope of each."""
+        machine = self._machine
+        assert machine is not None
+        while not machine.done:
+            match machine.phase:
+                case Phase.STREAMING:
+                    with self._while_streaming():
+                        if first is not None:
+                            self._step(first)
+                            first = None
+                            when_sent()
+                        self._attend(Phase.STREAMING)
+                case Phase.PREPARING:
+                    self._attend(Phase.PREPARING)
+                case Phase.PREPARED | Phase.TOOLS:
+                    with self._while_running():
+                        if machine.phase is Phase.PREPARED:
+                            self._step(m.RunTools())
+                        self._attend(Phase.TOOLS)
+                    if self._restart and not machine.done:
+                        self._restart = False
+                        self._step(m.Restarted())
+                case Phase.FOLLOW_UP:
+                    self._look()
+                    if machine.phase is Phase.FOLLOW_UP:
+                        with self._while_streaming():
+                            self._step(m.FollowUp())
+                            self._attend(Phase.STREAMING)
+
+    def _attend(self, phase: Phase) -> None:
+        """Take what comes as long as the turn is in `phase`."""
         assert self._machine is not None
-        while not self._machine.done:
+        while self._machine.phase is phase and not self._restart:
             event = self.inbox.get()
             checkpoint()
             self._look()
@@ -205,32 +258,56 @@ class Turn:
     def _while_streaming(self) -> "AbstractContextManager[None]":
         return nullcontext() if self._presses is None else self._presses.while_streaming()
 
+    def _while_running(self) -> "AbstractContextManager[None]":
+        return nullcontext() if self._presses is None else self._presses.while_running()
+
     def _look(self) -> None:
         """Answer a press that waits here, and do what was decided."""
         decision = self._presses.look() if self._presses is not None and not self._left else None
-        if decision is None or self._presses is None:
-            return
+        if decision is not None:
+            self._decided(decision)
+
+    def _decided(self, decision: "Decision") -> None:
+        """Do what was decided in a menu."""
         from jp.ask.menus import What
+
+        assert self._presses is not None
 
         match decision.what:
             case What.REPLY:
-                self._reply(decision.text)
+                if self._machine is not None and self._machine.phase is Phase.TOOLS:
+                    self._respond(decision.text)
+                else:
+                    self._reply(decision.text)
+            case What.RESTART:
+                self._restart = True
             case What.STOP:
                 self.stopped = True
                 self._step(m.Interrupted())
             case What.ABORT:
                 self.aborted = self._asked[0]
-                self._presses.keep(self.aborted)  # before it is forgotten
+                if self.aborted:
+                    self._presses.keep(self.aborted)  # before it is forgotten
                 self._step(m.Aborted())
 
     def _reply(self, text: str) -> None:
         assert self._presses is not None
         request = self.request(text)
         if self._machine is None:  # nothing has been sent yet
-            self._screen.said(text)
+            self.screen.said(text)
             self.record(request)
         else:
             self._step(m.Replied(request))
+        self._was_said()
+
+    def _respond(self, text: str) -> None:
+        """The tools end with what the person says in their place."""
+        if text:
+            self.screen.said(text)
+        self._step(m.Responded(text))
+        self._was_said()
+
+    def _was_said(self) -> None:
         self._unsent = True
         if self._disk is None:  # else its draft is all that a crash would leave of it
             self._sent()
@@ -255,20 +332,53 @@ class Turn:
                 log.log(log.INFO, "turn", "stream ended", generation=generation, error=error and str(error))
                 self._step(m.Ended(generation, error and self._model.explain(error)))
             case Progress(_, stage):
-                self._screen.progress(stage)
-            case m.RetryDue():
+                self.screen.progress(stage)
+            case m.RetryDue() | c.ToolEnded() | c.Inquired():
                 self._step(event)
 
     def _step(self, happening: m.Happening) -> None:
-        for effect in self._machine.step(happening) if self._machine is not None else ():
-            self._carry_out(effect)
+        """Tell the machine, do what it says, and ask what is to be asked; what follows from that comes behind it."""
+        self._todo.append(happening)
+        if self._stepping:
+            return
+        self._stepping = True
+        try:
+            while self._machine is not None:
+                while self._todo:
+                    for effect in self._machine.step(self._todo.popleft()):
+                        self._carry_out(effect)
+                prompt = self._machine.asking
+                if prompt is None or self._left or self._restart:
+                    return
+                self._ask(prompt)
+        finally:
+            self._stepping = False
+            self._todo.clear()
+
+    def _ask(self, prompt: "Pending") -> None:
+        assert self.tooling is not None
+        answer = self.tooling.ask(prompt)
+        match answer:
+            case c.Answered() | c.Unattended():
+                self._step(answer)
+            case None:
+                checkpoint()  # the run is ending
+                self._step(c.Unattended(NotPromptableNow("the terminal is gone, so JP cannot ask")))
+            case _:
+                self._decided(answer)
 
     def _carry_out(self, effect: m.Effect) -> None:
+        if isinstance(effect, c.Effect):
+            assert self.tooling is not None
+            self.tooling.carry_out(effect, self)
+            return
         match effect:
+            case m.Settled():
+                self._asked = ("", self._writer.length)
             case m.Partial(kind, text):
                 self._write(lambda: self._writer.partial(kind, text))
             case m.Show(kind, text):
-                self._screen.delta(kind, text)
+                self.screen.delta(kind, text)
             case m.Record(event):
                 self.record(event, completes=True)
             case m.Send(generation, partial, anew):
@@ -276,15 +386,15 @@ class Turn:
             case m.Drop():
                 self._write(lambda: self._writer.undo(self._asked[1]))
             case m.Said(text):
-                self._screen.said(text)
+                self.screen.said(text)
             case m.Activity(detail):
-                self._screen.activity(detail)
+                self.screen.activity(detail)
             case m.Pause(generation, seconds, attempt, limit, error):
-                self._screen.retrying(error, seconds, attempt, limit)
+                self.screen.retrying(error, seconds, attempt, limit)
                 self.inbox.after(seconds, m.RetryDue(generation))
             case m.Note(text):  # about the answer, at its end
-                self._screen.answered()
-                self._screen.note(text)
+                self.screen.answered()
+                self.screen.note(text)
             case m.Stop():
                 self._stop()
             case m.Complete(error):
@@ -302,18 +412,22 @@ class Turn:
             self._asked = (event.content, before)
         append = self._writer.complete_partial if completes else self._writer.append
         self._write(lambda: append(event))
-        self._screen.stored(event)
+        self.screen.stored(event)
 
     def _send(self, generation: int, partial: str, *, anew: bool) -> None:
         if anew:
-            self._thread = self._build()
-        thread = self._thread
+            self.thread = self._build()
+            if self.tooling is not None:
+                self.tooling.begin()
+            if self._model.tool_choice != "none":
+                self._model.tool_choice = "auto"  # what was asked of the first answer would have no end
+        thread = self.thread
         if partial:
             from jp.llm.continuation import thread_for
 
             thread = thread_for(thread, partial)
         self._stop()
-        self._screen.waiting()
+        self.screen.waiting()
         self._source = self._model.source(thread, self.inbox.post, generation)
         log.log(log.INFO, "turn", "request", generation=generation, model=self._model.name)
         self._source.start()
@@ -322,7 +436,7 @@ class Turn:
 
     def _warm(self) -> None:
         """Load what will be needed, beside the wait for the answer."""
-        self._screen.warm()
+        self.screen.warm()
         if self._presses is not None:
             self._presses.warm()
 
@@ -337,7 +451,7 @@ class Turn:
         except WriteError as error:
             if self._disk is None:
                 self._disk = error
-                self._screen.note(f"{error.message}; the answer goes on, and storing it is tried again at its end")
+                self.screen.note(f"{error.message}; the answer goes on, and storing it is tried again at its end")
 
     def _fold(self) -> None:
         started = time.monotonic()

@@ -4,21 +4,34 @@ A turn asks a provider, shows and records what arrives, goes on where a stream d
 and ends. The loop in `jp.turn.loop` carries the effects out in the order given: the journal is written before the word
 is shown.
 
+What the model calls is the affair of `jp.turn.calls`: a call is prepared as soon as it is complete, runs when the
+answer is, and its result goes out with the next request.
+
 On a continuation the provider is given the partial answer and asked to go on. Its reasoning about that is dropped, the
 overlap of its text with what is there is removed, and the stored message is one message.
 """
 
+from enum import Enum
+
 import msgspec
 
+from jp.conversation.events import ToolCallRequest, ToolCallResponse
 from jp.llm import events as llm
 from jp.llm.collect import Collector
 from jp.llm.continuation import Overlap
 from jp.llm.retry import Fatal, Policy, Retry, decide
+from jp.turn import call_events as c
+from jp.turn.calls import Calls, Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from jp.ask.pending import Pending
     from jp.conversation.events import ChatRequest, Event
     from jp.errors import JpError
+    from jp.llm.collect import Stored
+    from jp.turn.calls import Tools
+
+NO_TOOLS = "The tool was not run: no tools are offered."
 
 # --- what happened ---
 
@@ -61,7 +74,38 @@ class Replied(msgspec.Struct, frozen=True):
     event: "ChatRequest"
 
 
-Happening = Begin | Arrived | Ended | RetryDue | Interrupted | Aborted | Replied
+class RunTools(msgspec.Struct, frozen=True):
+    """The calls are prepared, and their scope is there."""
+
+
+class FollowUp(msgspec.Struct, frozen=True):
+    """The calls have their responses: ask on."""
+
+
+class Responded(msgspec.Struct, frozen=True):
+    """The person ends the tools with what the model is told in their place; empty: what they say themselves."""
+
+    text: str = ""
+
+
+class Restarted(msgspec.Struct, frozen=True):
+    """The person wants the tools to run once more."""
+
+
+Happening = (
+    Begin
+    | Arrived
+    | Ended
+    | RetryDue
+    | Interrupted
+    | Aborted
+    | Replied
+    | RunTools
+    | FollowUp
+    | Responded
+    | Restarted
+    | c.Happening
+)
 
 # --- what to do ---
 
@@ -104,6 +148,10 @@ class Record(msgspec.Struct, frozen=True):
     event: "Event"
 
 
+class Settled(msgspec.Struct, frozen=True):
+    """What has been recorded can't be taken back any more: tools have acted on it."""
+
+
 class Drop(msgspec.Struct, frozen=True):
     """Forget the deltas of the response in progress."""
 
@@ -136,25 +184,49 @@ class Complete(msgspec.Struct, frozen=True):
     error: "JpError | None" = None
 
 
-Effect = Send | Stop | Partial | Show | Activity | Record | Drop | Said | Pause | Note | Complete
+Effect = Send | Stop | Partial | Show | Activity | Record | Settled | Drop | Said | Pause | Note | Complete | c.Effect
+
+
+class Phase(Enum):
+    """What the turn is about, and so what a press means."""
+
+    STREAMING = "an answer arrives, and its calls are prepared"
+    PREPARING = "calls are prepared to run once more"
+    PREPARED = "calls may run"
+    TOOLS = "calls run"
+    FOLLOW_UP = "calls have their responses"
+    DONE = "nothing is to be done"
 
 
 class Machine:
-    """One turn. `step` is the only method that changes it; it is a function of the events fed so far."""
+    """One turn. `step` is the only method that changes it; it is a function of the events fed so far.
 
-    def __init__(self, policy: Policy, *, structured: bool = False) -> None:
+    `cancelled` is what the model is told of a cancelled call of a tool that is not known.
+    """
+
+    def __init__(
+        self, policy: Policy, tools: "Tools | None" = None, *, structured: bool = False, cancelled: str = ""
+    ) -> None:
         self._policy = policy
+        self._tools = tools
         self._structured = structured
+        self._cancelled = cancelled
+        self._memory = Memory()
         self._generation = 0
         self._begin()
 
     def _begin(self) -> None:
         """An answer to what the conversation ends with."""
         self._collector = Collector(structured=self._structured)
+        self._arriving = Collector()  # the calls of this stream: where it dies, those that are not whole are no use
+        self._held: list[Effect] = []  # the responses of calls that were made in the answer that is still arriving
         self._overlap: Overlap | None = None
         self._failures = 0  # of the whole answer: a server that always cuts off after a word must not go on for ever
         self._message = ""  # text of the message that is arriving, over all attempts
-        self._called: list[str] = []  # tools
+        self._called: list[ToolCallRequest] = []  # where no tools are known
+        self._calls: Calls | None = None
+        self._answered = False  # the stream is over
+        self._running = False
         self._finish: llm.Finish | None = None
         self.done = False
 
@@ -162,12 +234,33 @@ class Machine:
         state = "done" if self.done else f"generation {self._generation}"
         return f"<Machine {state}, failures {self._failures}, {len(self._message)} characters>"
 
+    @property
+    def phase(self) -> Phase:
+        """What the turn is about now."""
+        calls = self._calls
+        if self.done:
+            return Phase.DONE
+        if not self._answered or calls is None:
+            return Phase.STREAMING
+        if not calls.prepared and not self._running:
+            return Phase.PREPARING if calls.restarted else Phase.STREAMING
+        if calls.done:
+            return Phase.FOLLOW_UP
+        return Phase.TOOLS if self._running else Phase.PREPARED
+
+    @property
+    def asking(self) -> "Pending | None":
+        """What the person is to be asked now."""
+        return None if self.done or self._calls is None else self._calls.asking
+
     def step(self, happening: Happening) -> list[Effect]:
         """The effects of `happening`, to be carried out in order."""
         if isinstance(happening, Replied):
             return self._replied(happening.event)
         if self.done:
             return []
+        if isinstance(happening, c.Happening):
+            return self._behind(self._calls.step(happening)) if self._calls is not None else []
         match happening:
             case Begin():
                 return self._send()
@@ -177,10 +270,21 @@ class Machine:
                 return self._ended(error) if generation == self._generation else []
             case RetryDue(generation):
                 return self._send() if generation == self._generation else []
+            case RunTools():
+                self._running = True
+                return [*self._calls.begin()] if self._calls is not None else []
+            case FollowUp():
+                return self._follow_up()
+            case Responded(text):
+                return self._behind(self._cancel_calls(text))
+            case Restarted():
+                self._running = False
+                return self._behind(self._calls.restart()) if self._calls is not None else []
             case Interrupted():
-                return [Stop(), *self._keep(), self._complete(None)]
+                return [Stop(), *self._leave(), self._complete(None)]
             case Aborted():
-                return [Stop(), Drop(), self._complete(None)]
+                cancelled = [effect for effect in self._cancel_calls() if not isinstance(effect, c.Record)]
+                return [Stop(), *cancelled, Drop(), self._complete(None)]
 
     # --- requests ---
 
@@ -190,9 +294,57 @@ class Machine:
         return [Send(self._generation, self._message, anew)]
 
     def _replied(self, event: "ChatRequest") -> list[Effect]:
-        kept = [] if self.done else self._keep()
+        kept = [] if self.done else self._leave()
         self._begin()
         return [Stop(), *kept, Said(event.content), Record(event), *self._send(anew=True)]
+
+    # --- calls
+
+    def _recorded(self, events: "list[Stored]") -> list[Effect]:
+        """Record what is complete; a call among it is prepared."""
+        effects: list[Effect] = []
+        for event in events:
+            effects.append(Record(event))
+            if isinstance(event, ToolCallRequest) and self._tools is not None:
+                if self._calls is None:
+                    self._calls = Calls(self._tools, self._memory, self._cancelled)
+                effects += self._behind(self._calls.add(event))
+            elif isinstance(event, ToolCallRequest):
+                self._called.append(event)
+        return effects
+
+    def _behind(self, effects: "list[c.Effect]") -> list[Effect]:
+        """Hold responses back until the answer is whole: calls that were made together stand together, before them."""
+        if self._answered:
+            return [*effects]
+        self._held += [effect for effect in effects if isinstance(effect, c.Record)]
+        return [effect for effect in effects if not isinstance(effect, c.Record)]
+
+    def _released(self) -> list[Effect]:
+        held, self._held = self._held, []
+        return held
+
+    def _leave(self) -> list[Effect]:
+        """Record what has arrived; no call of it runs, and each has a response."""
+        kept = self._rest()
+        effects: list[Effect] = [Record(event) for event in kept]
+        effects += self._released()
+        effects += self._cancel_calls()
+        if self._tools is not None:
+            calls = [event for event in kept if isinstance(event, ToolCallRequest)]
+            effects += Calls(self._tools, self._memory, self._cancelled).refuse(calls)
+        return effects
+
+    def _cancel_calls(self, text: str = "") -> "list[c.Effect]":
+        return self._calls.cancel(text) if self._calls is not None else []
+
+    def _follow_up(self) -> list[Effect]:
+        assert self._calls is not None
+        denied = self._calls.denied
+        if denied is not None:
+            return [self._complete(denied)]
+        self._begin()
+        return [Settled(), *self._send(anew=True)]
 
     @property
     def _continuing(self) -> bool:
@@ -211,16 +363,16 @@ class Machine:
             case llm.Finish():
                 self._finish = event
                 return self._flush_overlap()
+            case llm.ToolCallStart() | llm.ToolCallArguments() | llm.ToolCallEnd():
+                before = self._collector.close() if isinstance(event, llm.ToolCallStart) else []
+                return self._recorded([*before, *self._arriving.feed(event)]) or [Activity("receiving tool call")]
             case _:
-                if isinstance(event, llm.ToolCallStart):
-                    self._called.append(event.name)
-                effects: list[Effect] = [Record(e) for e in self._collector.feed(event)]
-                return effects or [Activity("receiving tool call")]
+                return self._recorded(self._collector.feed(event)) or [Activity("receiving tool call")]
 
     def _reason(self, event: llm.Reasoning, text: str) -> list[Effect]:
         if self._continuing:
             return [Activity("reasoning")]
-        effects: list[Effect] = [Record(e) for e in self._collector.feed(event)]
+        effects = self._recorded(self._collector.feed(event))
         if text:
             effects += [Partial("reasoning", text), Show("reasoning", text)]
         return effects
@@ -238,7 +390,7 @@ class Machine:
 
     def _message_delta(self, text: str) -> list[Effect]:
         self._message += text
-        effects: list[Effect] = [Record(e) for e in self._collector.feed(llm.Message(text))]
+        effects = self._recorded(self._collector.feed(llm.Message(text)))
         if self._structured:
             return [*effects, Partial("message", text), Activity("receiving response data")]
         return [*effects, Partial("message", text), Show("message", text)]
@@ -248,6 +400,9 @@ class Machine:
     def _ended(self, error: "JpError | None") -> list[Effect]:
         if error is None:
             return self._finished()
+        self._arriving = Collector()
+        if self._calls is not None:
+            return self._finished()  # what was called is whole: its results are how it goes on
         effects = self._flush_overlap()
         match decide(error, self._failures, self._policy):
             case Retry(seconds):
@@ -259,8 +414,13 @@ class Machine:
 
     def _finished(self) -> list[Effect]:
         effects: list[Effect] = [*self._flush_overlap(), *self._keep()]
+        if self._calls is not None:
+            self._answered = True
+            return [*effects, *self._released()]
         if self._called:
-            effects.append(Note(f"the model called {' and '.join(self._called)}; tools are not run yet"))
+            effects += [Record(ToolCallResponse(id=e.id, content=NO_TOOLS, is_error=True)) for e in self._called]
+            names = " and ".join(event.name for event in self._called)
+            effects.append(Note(f"the model called {names}, and no tools are offered"))
         elif not self._message:
             effects.append(Note("the model gave no answer"))
         if self._finish is not None and self._finish.reason == "length":
@@ -271,7 +431,10 @@ class Machine:
 
     def _keep(self) -> list[Effect]:
         """Record what has arrived of the responses in progress."""
-        return [Record(event) for event in self._collector.close()]
+        return self._recorded(self._rest())
+
+    def _rest(self) -> "list[Stored]":
+        return [*self._collector.close(), *self._arriving.close()]
 
     def _complete(self, error: "JpError | None") -> Complete:
         self.done = True

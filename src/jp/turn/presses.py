@@ -1,4 +1,5 @@
-"""What a turn makes of presses: a scope while the answer streams, one for the gaps, and where each is looked at.
+"""What a turn makes of presses: a scope while the answer streams, one while tools run, one for the gaps, and where
+each is looked at.
 
 A press is a flag until main looks: between two pieces of an answer, and at the poll points of a gap. The work that is
 being done is never cut short (RFD 092, "Poll boundaries").
@@ -29,12 +30,14 @@ class Presses:
         router: "Router",
         asker: "Callable[[], Asker]",
         streaming: "Callable[[], Interruption]",
+        tools: "Callable[[], Interruption]",
         gaps: "Callable[[], Interruption]",
         keep: "Callable[[str], object]",
     ) -> None:
         self._router = router
         self._asker = asker
         self._streaming = streaming
+        self._tools = tools
         self._gaps = gaps
         self.keep = keep
         self._open: list[tuple[ScopeHandle, Callable[[], Interruption]]] = []
@@ -54,9 +57,19 @@ class Presses:
             yield
 
     @contextmanager
+    def while_running(self) -> "Iterator[None]":
+        """A press means the tool menu."""
+        with self._scope("tools", self._tools):
+            yield
+
+    @contextmanager
     def _scope(self, name: str, menu: "Callable[[], Interruption]") -> "Iterator[None]":
-        with self._router.push(Scope(ladder.MENU, self.wake, name, menu=menu)) as handle:
-            self._open.append((handle, menu))
+        def opened() -> "Interruption":
+            self._answered = menu()
+            return self._answered
+
+        with self._router.push(Scope(ladder.MENU, self.wake, name, menu=opened)) as handle:
+            self._open.append((handle, opened))
             try:
                 yield
             finally:
@@ -73,8 +86,7 @@ class Presses:
 
         for handle, menu in reversed(self._open):  # one that is declined goes to the next
             if handle.pending:
-                self._answered = menu()
-                decision = self._asker().decide(handle, self._answered)
+                decision = self._asker().decide(handle, menu())
                 if decision.what is not What.CONTINUE:
                     return decision
         return None

@@ -4,28 +4,34 @@ The only place of the turn that knows the Printer. Under JSON stdout is one stor
 """
 
 from jp.terminal.target import Target
+from jp.turn.calls import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from jp.config.sections.style import Style
     from jp.conversation.events import Event
     from jp.errors import JpError
     from jp.render.chat import Chat
     from jp.terminal.printer import Printer
     from jp.terminal.status import StatusHandle
+    from jp.tool.definition import Definition
 
 _STAGES = {"connecting": "connecting", "waiting": "", "receiving": "receiving response data"}
 
 
 class Screen:
-    """The turn's view. `chat` is None under JSON."""
+    """The turn's view. `chat` is None under JSON; `tools` shows what tools do, in any format."""
 
-    def __init__(self, printer: "Printer", chat: "Chat | None", style: "Style") -> None:
+    def __init__(self, printer: "Printer", chat: "Chat | None", style: "Style", *, tools: "Chat | None" = None) -> None:
         self._printer = printer
         self._chat = chat
+        self._tools = tools or chat
         self._style = style
         self._waiting: StatusHandle | None = None
         self._retry: StatusHandle | None = None
+        self._running: StatusHandle | None = None
 
     # --- content
 
@@ -68,8 +74,50 @@ class Screen:
         Interrupted on a terminal, the rest of a word stays back: it would come behind the message about the end.
         """
         self._quiet()
+        self._end_running()
         if self._chat is not None and not (interrupted and self._printer.caps(Target.OUT).addressable):
             self._chat.end()
+
+    # --- tools
+
+    def call(self, tool: "Definition", arguments: "Mapping[str, object]", formatted: str | None) -> None:
+        """A tool is called."""
+        self._quiet()
+        if self._tools is not None:
+            self._tools.tool_call(shown_name(tool), arguments, style=tool.settings.style, formatted=formatted)
+
+    def result(
+        self, tool: "Definition", content: str, *, is_error: bool, seconds: float, file: str | None = None
+    ) -> None:
+        """A tool is done."""
+        if self._tools is not None:
+            self._tools.tool_result(
+                shown_name(tool), content, style=tool.settings.style, is_error=is_error, seconds=seconds, file=file
+            )
+
+    def running(self, names: "Sequence[str]") -> None:
+        """Which tools run; none when it is over."""
+        progress = self._style.tool_call.progress
+        if not names:
+            self._end_running()
+            return
+        if progress.show and self._running is None:
+            self._running = self._printer.status(
+                "Running…", delay=progress.delay_secs, interval=progress.interval_ms / 1000
+            )
+        if self._running is not None:
+            self._running.detail(_listed(names))
+
+    def starting(self, servers: "Sequence[str]") -> "StatusHandle | None":
+        """MCP servers are being started."""
+        progress = self._style.mcp_startup
+        if not progress.show:
+            return None
+        handle = self._printer.status(
+            "Starting MCP servers…", delay=progress.delay_secs, interval=progress.interval_ms / 1000
+        )
+        handle.detail(_listed(servers))
+        return handle
 
     # --- status
 
@@ -115,6 +163,11 @@ class Screen:
         self._end_waiting()
         self._end_retry()
 
+    def _end_running(self) -> None:
+        if self._running is not None:
+            self._running.end()
+            self._running = None
+
     def _end_waiting(self) -> None:
         if self._waiting is not None:
             self._waiting.end()
@@ -124,3 +177,8 @@ class Screen:
         if self._retry is not None:
             self._retry.end()
             self._retry = None
+
+
+def _listed(names: "Sequence[str]") -> str:
+    """Names for a line: each once, with how often."""
+    return ", ".join(f"{name} ×{names.count(name)}" if names.count(name) > 1 else name for name in dict.fromkeys(names))

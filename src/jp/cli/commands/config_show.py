@@ -45,11 +45,9 @@ def _resolved(ctx: "Context") -> "dict[str, object]":
     for notice in config.notices:
         ctx.printer.note(notice)
     if config.withheld:
-        kinds = sorted({".".join(held.key.split(".")[:2]) for held in config.withheld})
-        ctx.printer.note(
-            f"{len(config.withheld)} settings of this workspace name commands, servers, secrets or files and are not "
-            f"in effect until it is trusted: {', '.join(kinds)} (`jp config explain KEY` tells of one)"
-        )
+        from jp.cli.trusting import waiting_notice
+
+        ctx.printer.note(waiting_notice(len(config.withheld)))
     return config.shown()
 
 

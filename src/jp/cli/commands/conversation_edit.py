@@ -4,7 +4,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from jp.ask.asker import Dialogue
+    from jp.ask.dialogue import Dialogue
     from jp.cli.context import Context
     from jp.editor.backend import EditorBackend
 

@@ -17,6 +17,7 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
     )
     parser.add_argument("--last", type=positive, metavar="N", help="only the last N turns")
     parser.add_argument("--hide-reasoning", action="store_true", help="leave reasoning out")
+    parser.add_argument("--hide-tool-calls", action="store_true", help="leave tool calls and their results out")
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
@@ -42,8 +43,15 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
             checkpoint()
             yield event
 
-    style = ctx.load_config().root.style
-    print_events(ctx.printer, style, events(), hide_reasoning=args.hide_reasoning)
+    root = ctx.load_config().root
+    print_events(
+        ctx.printer,
+        root.style,
+        events(),
+        tools=root.conversation.tools,
+        hide_reasoning=args.hide_reasoning,
+        hide_tool_calls=args.hide_tool_calls,
+    )
     return 0
 
 

@@ -123,3 +123,25 @@ def _say(ctx: "Context", workspace: "Workspace", model: str | None, there: bool)
             ctx.printer.note(f"  - {hint}")
     else:
         ctx.printer.note('ask with: jp query "…"')
+    if there:
+        _say_waiting(ctx, workspace)
+
+
+def _say_waiting(ctx: "Context", workspace: "Workspace") -> None:
+    """One line where what was there already, somebody else's perhaps, waits for trust.
+
+    What `init` makes says nothing that needs it; what it finds it makes nobody trust.
+    """
+    from jp.cli.context import user_config_dir
+    from jp.cli.trusting import waiting_notice
+    from jp.config.errors import ConfigError
+    from jp.config.load import Paths
+    from jp.config.waiting import survey
+
+    try:
+        paths = Paths(user_config_dir(ctx.environ), workspace.root, workspace.root, workspace.user_dir)
+        waiting = survey(paths, ctx.environ).waiting
+    except ConfigError:
+        return  # whoever uses it is told
+    if waiting:
+        ctx.printer.note(waiting_notice(len(waiting)))

@@ -6,7 +6,8 @@ if TYPE_CHECKING:
 
     from jp.cli.context import Context
 
-VALUE_BEHIND_EQUALS = {"--tmp": "--tmp-for"}
+VALUE_BEHIND_EQUALS = {"--tmp": "--tmp-for", "--tool-use": "--tool-used", "--no-tools": "--no-tool", "-T": "--no-tool"}
+VALUE_IF_NAME = {"-t": "--tool-named", "--tool": "--tool-named"}
 
 EPILOG = """\
 The text is the words given, then what is piped in; `@FILE` alone takes it from a file, `@` is the character. Without
@@ -53,6 +54,31 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
     how.add_argument("-r", "--reasoning", metavar="EFFORT", help="auto, low, medium, high, … or a number of tokens")
     how.add_argument("-R", "--no-reasoning", action="store_true", help="ask for no reasoning")
     how.add_argument("--hide-reasoning", action="store_true", help="don't show reasoning (it is stored all the same)")
+    tools = parser.add_argument_group("tools")
+    tools.add_argument(
+        "-t", "--tool", dest="tools", action="append_const", const=("on", ""), help="turn a tool on (`-t NAME`), or all"
+    )
+    tools.add_argument(
+        "-T",
+        "--no-tools",
+        dest="tools",
+        action="append_const",
+        const=("off", ""),
+        help="turn all tools off, or one (`--no-tools=NAME`); these flags are read from left to right",
+    )
+    tools.add_argument("--tool-named", dest="tools", action="append", type=_on, help=SUPPRESS)
+    tools.add_argument("--no-tool", dest="tools", action="append", type=_off, help=SUPPRESS)
+    use = tools.add_mutually_exclusive_group()
+    use.add_argument(
+        "-u",
+        "--tool-use",
+        action="store_const",
+        const="required",
+        help="have the model use a tool (`--tool-use=NAME`: this one)",
+    )
+    use.add_argument("--tool-used", dest="tool_use", metavar="NAME", help=SUPPRESS)
+    use.add_argument("-U", "--no-tool-use", dest="tool_use", action="store_const", const="none", help="use no tool")
+    tools.add_argument("--hide-tool-calls", action="store_true", help="don't show tool calls and their results")
     write = parser.add_argument_group("where it is written")
     edit = write.add_mutually_exclusive_group()
     edit.add_argument("-e", "--edit", action="store_true", help="begin in the external editor, also with a text given")
@@ -60,6 +86,14 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
         "-E", "--no-edit", action="store_true", help="write nothing: only what is given or piped in is sent"
     )
     write.add_argument("--quote", action="store_true", help="begin with the last answer, quoted")
+
+
+def _on(name: str) -> tuple[str, str]:
+    return "on", name
+
+
+def _off(name: str) -> tuple[str, str]:
+    return "off", name
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:

@@ -51,7 +51,11 @@ class Checksum(msgspec.Struct, frozen=True):
 
 
 class McpServer(msgspec.Struct, frozen=True, rename={"kind": "type"}):
-    """An MCP server that is started as a command and spoken to over its pipes."""
+    """An MCP server: "stdio", a command that is started and spoken to over its pipes, or "http", at a `url`.
+
+    That the one or the other is there is seen when the server is started: a command may still wait for trust while
+    the arguments that another source adds are in effect.
+    """
 
     kind: str
     arguments: list[str]
@@ -60,6 +64,8 @@ class McpServer(msgspec.Struct, frozen=True, rename={"kind": "type"}):
     command: str | None = None
     startup_timeout_secs: int | None = None
     checksum: Checksum | None = None
+    url: str | None = None
+    headers: dict[str, str] = {}
 
 
 class Providers(msgspec.Struct, frozen=True):
@@ -145,13 +151,22 @@ def checksum(doc: str) -> Table:
 def _mcp() -> Table:
     server = Table(
         {
-            "type": Choice(("stdio",), "stdio", "How it is reached."),
-            "command": Word(MISSING, "The program."),
+            "type": Choice(("stdio", "http"), "stdio", "How it is reached: as a program, or by streamable HTTP."),
+            "command": Word(MISSING, "The program; stdio wants one."),
             "arguments": Items(Word(), [], "Its arguments.", joining=REPEAT),
             "variables": Items(Word(), [], "Variables of the environment that it gets."),
             "checksum": checksum("The hash that the command must have."),
             "optional": Flag(False, "Go on without it when it does not start."),
-            "startup_timeout_secs": Whole(MISSING, "Seconds it may take to start."),
+            "startup_timeout_secs": Whole(MISSING, "Seconds it may take to start; 60 when not given, 0 for no limit."),
+            "url": ours(Word(MISSING, "Where it is; http wants one.")),
+            "headers": ours(
+                Table(
+                    {},
+                    "Headers of every request; ${NAME} is a variable that `variables` names.",
+                    rest=Word(),
+                    optional=True,
+                )
+            ),
         },
         "An MCP server.",
     )

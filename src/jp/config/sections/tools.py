@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from jp.config.containers import REPLACE, Items, Text, Word
-from jp.config.kinds import MISSING, Choice, Flag, Json, Kind, Mismatch, ours
+from jp.config.kinds import MISSING, Choice, Flag, Json, Kind, Mismatch, Whole, ours
 from jp.config.sections.assistant import AssistantOverride, override
 from jp.config.special import Enable, Truncation, link_style
 from jp.config.tables import OneOf, Table
@@ -110,6 +110,7 @@ class ToolDefaults(msgspec.Struct, frozen=True):
     detached: str | Detached
     enable: EnableState | None = None
     format: str | None = None
+    timeout_secs: int = 600
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -131,6 +132,7 @@ class Tool(msgspec.Struct, frozen=True):
     options: dict[str, Any] = {}
     access: Access | None = None
     detached: str | Detached | None = None
+    timeout_secs: int | None = None
 
 
 class Tools(msgspec.Struct, frozen=True):
@@ -165,6 +167,7 @@ def _joined(tool: Tool, defaults: ToolDefaults) -> Tool:
         cancellation_response=tool.cancellation_response or defaults.cancellation_response,
         style=_over(tool.style or ToolStyle(), defaults.style),
         detached=_detachment(tool.detached, defaults.detached),
+        timeout_secs=defaults.timeout_secs if tool.timeout_secs is None else tool.timeout_secs,
     )
 
 
@@ -288,6 +291,9 @@ def _shared(defaults: bool) -> dict[str, Kind]:
         "result": Choice(RESULT_MODES, result, "Whether a result is looked at before the model gets it."),
         "cancellation_response": Text(response, "What the model is told about a call that was cancelled."),
         "style": _style(defaults),
+        "timeout_secs": ours(
+            Whole(600 if defaults else MISSING, "After how many seconds a local or MCP tool is ended; 0 is never.")
+        ),
     }
 
 
