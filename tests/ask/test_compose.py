@@ -7,7 +7,7 @@ import pytest
 
 from jp.ask.compose import Composed, Composition, TextEditing
 from jp.ask.drafts import Drafts
-from jp.ask.policy import Context, Next
+from jp.ask.policy import CONSENTS, Context, Next
 from jp.editor.backend import EditOutcome
 from jp.editor.errors import EditorIoError, EditorMissingError, EditorSpawnError
 from jp.editor.scripted import ScriptedEditor
@@ -146,11 +146,20 @@ def test_what_follows_without_a_text_is_the_contexts(flow, context: Context, out
 
 
 @pytest.mark.parametrize("compose", [True, "always"])
-@pytest.mark.parametrize("context", Context)
+@pytest.mark.parametrize("context", [each for each in Context if each not in CONSENTS])
 def test_editor_first_sends_what_is_saved_without_a_prompt(flow, context: Context, compose: bool | str):
     case = flow("saved\n", context=context, compose=compose)
     assert case.run().text == "saved\n"
     assert case.asked == []
+
+
+@pytest.mark.parametrize("compose", [True, "always"])
+@pytest.mark.parametrize("context", CONSENTS)
+def test_an_editor_consents_to_nothing(flow, context: Context, compose: bool | str):
+    case = flow("saved\n", context=context, compose=compose)
+    assert case.run(Submitted("sent")).text == "sent"
+    (asked,) = case.asked
+    assert asked.seed == "saved\n"
 
 
 # context, setting, edit, what follows; INLINE is shown by a prompt

@@ -59,6 +59,7 @@ MATRIX = [
     (C.SKIP_REASON, N.CANNED, N.MENU, N.MENU),
     (C.ARGUMENTS, N.MENU, N.MENU, N.MENU),
     (C.RESULT, N.MENU, N.MENU, N.MENU),
+    (C.ANSWER, N.CANNED, N.MENU, N.MENU),
 ]
 
 
@@ -93,6 +94,8 @@ FIRST_IN_THE_EDITOR = [
     (C.ARGUMENTS, "always", N.MENU, N.MENU),
     (C.RESULT, True, N.MENU, N.INLINE),
     (C.RESULT, "always", N.MENU, N.MENU),
+    (C.ANSWER, True, N.MENU, N.INLINE),
+    (C.ANSWER, "always", N.MENU, N.MENU),
 ]
 
 

@@ -26,7 +26,7 @@ from jp.ask.pending import (
     Withhold,
 )
 from jp.ask.policy import Context
-from jp.ask.tool_prompts import SKIP_PLACEHOLDER, ToolPrompts, parsed_arguments
+from jp.ask.tool_prompts import SKIP_PLACEHOLDER, ToolPrompts, Wanted, parsed_arguments
 from jp.editor.backend import EditOutcome
 from jp.editor.errors import EditorMissingError, EditorSpawnError
 from jp.editor.scripted import ScriptedEditor
@@ -38,6 +38,7 @@ from jp.prompt.scripted import ScriptedPrompts
 
 ARGUMENTS = {"path": "ä.txt", "count": 2}
 AS_JSON = '{\n  "path": "ä.txt",\n  "count": 2\n}'
+WHOLE = "all of what it does"
 CANCELLED = EditOutcome.CANCELLED
 
 Step = Outcome | Callable[[Question], Outcome]
@@ -72,6 +73,8 @@ class Flow:
         self._compose, self._menu, self._has_editor = compose, menu, editor
         self.prompts = ScriptedPrompts()
         self.dropped: Any = None
+        self.stores = True  # what was answered
+        self.check: Callable[[Permission, dict[str, Any]], list[str]] = lambda *_: []
 
     def ask(self, prompt: Pending, *steps: Step) -> Answered | None:
         self.prompts = ScriptedPrompts(steps)
@@ -79,14 +82,18 @@ class Flow:
         show: Any = self.prompts.ask
         screen: Any = Screen()
         with self.router.push(scope), Dialogue(show, screen, self.router) as dialogue:
-            answer = ToolPrompts(self._composition, self.said.append, "vi").ask(dialogue, prompt)
+            prompts = ToolPrompts(self._composition, self.check, lambda _: WHOLE, self.said.append)
+            answer = prompts.ask(dialogue, prompt)
             self.dropped = dialogue.dropped
+        if answer is not None and self.stores:
+            prompts.sent()
         return answer
 
-    def _composition(self, context: Context, message: str, placeholder: str) -> Composition:
+    def _composition(self, wanted: Wanted) -> Composition:
+        context = wanted.context
         return Composition(
             context,
-            message=message,
+            message=wanted.message,
             cancel="menu",
             compose=self._compose,
             mode="vi",
@@ -97,7 +104,8 @@ class Flow:
             say=self.said.append,
             rescue=self.said.append,
             swaps=True,
-            placeholder=placeholder,
+            placeholder=wanted.placeholder,
+            body=wanted.body,
         )
 
     def key(self, context: Context) -> str:
@@ -137,7 +145,7 @@ def key(letter: str) -> Submitted:
 
 
 def permission(**more: Any) -> Permission:
-    return Permission(0, "server/tool", ARGUMENTS, "what it does", "all of what it does", **more)
+    return Permission(0, "server/tool", ARGUMENTS, "what it does", "tool", **more)
 
 
 # --- permission
@@ -175,10 +183,7 @@ def test_what_is_offered_hangs_on_no_editor(flow, editor: bool, may_remember: bo
 def test_p_prints_all_of_it_and_asks_again(flow):
     case = flow()
     assert case.ask(permission(), key("p"), key("p"), key("n")) == Skip()
-    assert case.said == ["all of what it does"] * 2
-    case = flow()
-    case.ask(permission()._replace(whole=""), key("p"), key("n"))
-    assert case.said == [AS_JSON]
+    assert case.said == [WHOLE] * 2
 
 
 def test_escape_is_a_no_and_a_prompt_that_breaks_is_nothing(flow):
@@ -270,11 +275,8 @@ def test_invalid_arguments_are_asked_about_again_with_the_text_and_the_error_any
 @pytest.mark.parametrize("text", ["", " \n "])
 def test_emptied_arguments_are_back_at_the_question_with_nothing_changed(flow, text: str):
     case = flow()
-    answer = case.ask(
-        permission()._replace(whole=""), key("e"), Submitted(text), key("p"), key("e"), Cancelled(), key("y")
-    )
+    answer = case.ask(permission(), key("e"), Submitted(text), key("p"), key("e"), Cancelled(), key("y"))
     assert answer == Run(ARGUMENTS)
-    assert case.said == [AS_JSON]
     assert [question.seed for question in case.edits] == [AS_JSON, AS_JSON]
     assert flow().ask(permission(), key("e"), Submitted("{"), Submitted(text), key("y")) == Run(ARGUMENTS)
 
@@ -303,7 +305,7 @@ def test_mode_edit_opens_the_arguments_at_once_and_falls_back_to_the_question(fl
 
 # --- Ctrl-X
 
-RESULT = Delivery(0, "server/tool", "the result\n", body="the result\n")
+RESULT = Delivery(0, "server/tool", "the result\n")
 # context, prompt, keys that lead to the edit, seed
 EDITS: list[tuple[Context, Pending, list[Submitted], str]] = [
     (Context.SKIP_REASON, permission(), [key("r")], ""),
@@ -347,10 +349,10 @@ def test_the_escape_is_offered_where_there_is_an_editor_and_it_is_wanted(
 
 
 @pytest.mark.parametrize("compose", [True, "always"])
-def test_where_the_editor_comes_first_what_it_saves_is_the_answer(flow, compose: bool | str):
+def test_where_the_editor_comes_first_arguments_are_sent_by_the_person_alone(flow, compose: bool | str):
     case = flow('{"path": "b"}', compose=compose)
-    assert case.ask(permission(), key("e")) == Run({"path": "b"})
-    assert case.edits == []
+    assert case.ask(permission(), key("e"), Submitted('{"path": "b"}')) == Run({"path": "b"})
+    assert [question.seed for question in case.edits] == ['{"path": "b"}']
     case = flow(CANCELLED, compose=compose)
     assert case.ask(permission(), key("e"), key("y")) == Run(ARGUMENTS)
     case = flow("because", compose=compose)
@@ -567,3 +569,36 @@ def test_words_of_one_prompt_are_not_put_into_the_next(flow):
     case.ask(permission(), key("e"), Cancelled('{"path": "one"}'), key("y"))
     case.ask(permission(), key("e"), Cancelled(), key("y"))
     assert case.edits[0].seed == AS_JSON
+
+
+def test_arguments_that_do_not_fit_are_refused_with_the_reason_in_the_prompt(flow):
+    case = flow()
+    case.check = lambda _, arguments: [] if arguments == {"path": "b"} else ["path is missing", "count is no number"]
+    assert case.ask(permission(), key("e"), Submitted("{}"), Submitted('{"path": "b"}')) == Run({"path": "b"})
+    assert [(question.seed, question.error) for question in case.edits] == [
+        (AS_JSON, ""),
+        ("{}", "path is missing; count is no number"),
+    ]
+
+
+def test_what_opens_unasked_takes_no_key_that_was_meant_for_something_else(flow):
+    case = flow()
+    case.ask(permission(edit=True), Cancelled(), key("e"), Cancelled(), key("n"))
+    assert [question.guarded for question in case.edits] == [True, False]
+    case = flow()
+    case.ask(RESULT._replace(edit=True), Cancelled(), key("n"))
+    assert [question.guarded for question in case.edits] == [True]
+    case = flow()
+    case.ask(Inquiry(0, "tool", "Delete all?", "text", default="yes"), Submitted("no"))
+    assert [(question.seed, question.guarded) for question in case.edits] == [("yes", True)]
+
+
+def test_words_are_kept_until_what_they_answer_is_stored(flow):
+    case = flow()
+    case.stores = False
+    assert case.ask(permission(), key("r"), Submitted("because")) == Skip("because")
+    assert case.drafts.load("skip_reason") == "because"
+    case.stores = True
+    case.ask(permission(), key("r"), Submitted("because"))
+    assert case.edits[0].seed == "because"
+    assert case.drafts.load("skip_reason") is None

@@ -44,6 +44,7 @@ KEYS = [
     "conversation.attachments",
     "conversation.labels.branch.value",
     "conversation.tools.run.command",
+    "conversation.tools.run.style.hidden",
     "conversation.tools.run.style.parameters",
     "editor.cmd",
     "plugins.command.x",
@@ -61,7 +62,7 @@ def harmless(config: Config) -> None:
     tool = root.conversation.tools["run"]
     assert (tool.command, tool.source) == (None, "local")
     assert tool.style is not None
-    assert (tool.style.parameters, tool.style.hidden) == (None, True)
+    assert (tool.style.parameters, tool.style.hidden) == (None, None)
     assert (root.editor.cmd, root.editor.envs) == (None, ["EDITOR"])
     assert root.providers.mcp == {}
     assert root.plugins.command == {}
@@ -115,10 +116,17 @@ def test_neither_those_of_a_conversation(paths: Paths) -> None:
 @pytest.mark.parametrize("name", ["user/config.toml", "own/config.toml"])
 def test_the_users_own_files_are_trusted(paths: Paths, write: Write, name: str) -> None:
     write(name, HOSTILE)
-    config = load(paths, {})
+    config = load(paths, {}, trust=confirming(paths, write))
     assert config.withheld == []
     assert config.root.editor.cmd == "./evil"
     assert len(config.root.conversation.attachments) == 4
+
+
+def confirming(paths: Paths, write: Write) -> TrustStore:
+    """A store that knows the user's own file for this workspace as his in this place."""
+    assert paths.workspace_root
+    text = TrustStore("").with_trusted(paths.workspace_root, [], confirmed_dir=paths.user_workspace_dir)
+    return TrustStore(str(write("confirming.json", text)))
 
 
 def test_so_are_variables_arguments_and_files_from_elsewhere(paths: Paths, write: Write, tmp_path: Path) -> None:
@@ -251,14 +259,14 @@ def test_what_was_in_effect_when_a_conversation_was_recorded_stays_so(
     recorded = conversation_layers(created.as_partial())
     assert load(paths, {}, conversation=recorded, trust=store).root.editor.cmd is None
     assert paths.workspace_root
-    text = store.remembering(paths.workspace_root, created.commands())
+    text = store.with_recorded(paths.workspace_root, created.commands())
     assert text is not None
-    Path(store.path).write_text(text, encoding="utf-8")
+    write("data/trust.json", text)
     continued = load(paths, {}, conversation=recorded, trust=store)
     assert continued.withheld == []
     now = load(paths, {}).shown()
     assert continued.shown() == {**created.shown(), "providers": now["providers"]}, "servers are where they are today"
-    assert store.remembering(paths.workspace_root, continued.commands()) is None
+    assert store.with_recorded(paths.workspace_root, continued.commands()) is None
 
 
 def test_defaults_need_no_trust(paths: Paths) -> None:
@@ -282,7 +290,7 @@ def test_the_way_on_that_is_named_leads_there(paths: Paths, write: Write, tmp_pa
         assert [program, *words] == ["jp", "config", "set", "--local"]
         text = set_value(str(path), text, key, value)
     path.write_text(text, encoding="utf-8")
-    config = load(paths, {})
+    config = load(paths, {}, trust=confirming(paths, write))
     assert config.root.editor.cmd == "./evil"
     assert config.root.providers.llm["openai"].base_url == "https://evil.example"
     assert config.root.providers.mcp["server"].command == "./evil"
@@ -337,7 +345,9 @@ def test_what_is_withheld_of_a_provider_can_be_asked(paths: Paths, write: Write)
 def test_a_workspace_chooses_no_secret_and_no_header(
     paths: Paths, write: Write, tmp_path: Path, name: str, said: str, waiting: list[str]
 ) -> None:
-    """A server on this machine is free to name; which of the user's secrets is sent there is not."""
+    """A server on this machine is free to name where no secret goes to it; which of them is sent where is not."""
+    if "base_url =" in said and not waiting and name in ("openai", "anthropic"):
+        waiting = ["base_url"]  # a key of the user's goes to these
     if name == "lab" and "base_url =" not in said:
         write("user/config.toml", 'providers.llm.lab.base_url = "http://localhost:2"')
     said = f"[providers.llm.{name}]\n{said}\n"
@@ -472,7 +482,7 @@ def test_a_file_the_user_has_attached_stays_attached(paths: Paths, write: Write,
     recorded = conversation_layers(first.as_partial())
     assert load(paths, {}, conversation=recorded, trust=store).root.conversation.attachments == []
     assert paths.workspace_root
-    text = store.remembering(paths.workspace_root, first.commands())
+    text = store.with_recorded(paths.workspace_root, first.commands())
     assert text is not None
     Path(store.path).write_text(text, encoding="utf-8")
     assert load(paths, {}, conversation=recorded, trust=store).root.conversation.attachments == ["/etc/motd"]

@@ -12,6 +12,7 @@ from jp.config.own import Edit, trusted_by
 from jp.config.trust import TrustStore, waits_for_trust
 from jp.tool.builtin.catalogue import CATALOGUE
 from tests.config.conftest import Write
+from tests.config.test_trust import confirming
 
 MINE = """
 [conversation.tools.'*']
@@ -39,6 +40,14 @@ run = "unattended"
 questions.sure = { answer = true, target = "assistant" }
 detached = "auto"
 result = "unattended"
+[conversation.tools.write_file]
+enable = true
+[conversation.tools.run_command]
+enable = true
+[conversation.tools.read_file]
+enable = true
+[conversation.tools.describe_tools]
+enable = true
 [providers.mcp.hub]
 command = "hub"
 [plugins]
@@ -108,6 +117,12 @@ LOOSER = [
     ("'*'.style.hidden", True),
     ("loose.style.hidden", True),
     ("read_file.style.hidden", True),
+    ("mine.style.hidden", True),
+    ("write_file.style.hidden", True),
+    ("describe_tools.style.hidden", True),
+    ("new.style.hidden", True),
+    ("read_file.source", "local"),
+    ("write_file.source", "mcp.theirs.write"),
     ("mine", None),
     ("never", None),
 ]
@@ -193,9 +208,7 @@ STRICTER = [
     ("new.source", "mcp.theirs.list"),
     ("mine.source", "local"),
     ("write_file.source", "builtin"),
-    ("mine.style.hidden", True),
-    ("write_file.style.hidden", True),
-    ("describe_tools.style.hidden", True),
+    ("mine.style.hidden", False),
     ("mine.style.inline_results", "off"),
     ("mine.summary", "Say nothing"),
     ("mine.cancellation_response", "x"),
@@ -220,7 +233,7 @@ def test_what_the_user_says_in_a_later_source_counts_too(paths: Paths, write: Wr
         config = load(paths, {"JP_CONVERSATION_TOOLS_MINE_COMMAND": "mine"})
     else:
         write(where, 'conversation.tools.mine.command = "mine"\n')
-        config = load(paths, {})
+        config = load(paths, {}, trust=confirming(paths, write))
     assert keys(config) == ["mine.run", "mine.options.x"] or sorted(keys(config)) == ["mine.options.x", "mine.run"]
 
 
@@ -290,7 +303,7 @@ def test_an_allowance_for_one_run_is_none_for_the_workspaces_files(paths: Paths,
     store = TrustStore(str(tmp_path / "trust.json"))
     once = load(paths, {}, cfg=["conversation.tools.*.run=unattended"], trust=store)
     assert paths.workspace_root
-    text = store.remembering(paths.workspace_root, once.commands())
+    text = store.with_recorded(paths.workspace_root, once.commands())
     assert text is not None
     Path(store.path).write_text(text, encoding="utf-8")
     continued = load(paths, {}, conversation=conversation_layers(once.as_partial()), trust=store)
@@ -308,7 +321,7 @@ def test_what_the_users_tools_were_when_a_conversation_was_recorded_stays_so(
     recorded = conversation_layers(created.as_partial())
     assert load(paths, {}, conversation=recorded, trust=store).withheld
     assert paths.workspace_root
-    text = store.remembering(paths.workspace_root, created.commands())
+    text = store.with_recorded(paths.workspace_root, created.commands())
     assert text is not None
     Path(store.path).write_text(text, encoding="utf-8")
     continued = load(paths, {}, conversation=recorded, trust=store)

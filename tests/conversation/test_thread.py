@@ -13,15 +13,13 @@ from jp.conversation import events, thread
 from jp.conversation.attachments import Attachment
 from jp.conversation.events import ChatRequest, ChatResponse, Compaction, ToolCallRequest, ToolCallResponse, TurnStart
 from jp.conversation.stream import Stream
-from jp.conversation.thread import Message, Reasoning, Text, ToolCall, ToolResult
+from jp.conversation.thread import LOST, Message, Reasoning, Text, ToolCall, ToolResult
 from tests.conversation.support import config
-
-CANCELLED = "cancelled by test"
 
 
 @pytest.fixture(scope="module")
 def cfg() -> AppConfig:
-    return config({"conversation": {"tools": {"*": {"cancellation_response": CANCELLED}}}})
+    return config({})
 
 
 def built(cfg: AppConfig, *given: events.Event, **more: Any) -> list[Message]:
@@ -105,13 +103,7 @@ def test_an_id_that_comes_again_is_another_call(cfg: AppConfig) -> None:
 def test_a_call_without_a_result_gets_its_cancellation(cfg: AppConfig, after: list[events.Event]) -> None:
     found = built(cfg, ask(), call("1"), call("2"), result("2"), *after)
     assert found[1].role == "assistant"
-    assert found[2] == Message("tool", [ToolResult("1", CANCELLED, False, "tool"), RESULT2])
-
-
-def test_a_tool_may_have_a_cancellation_of_its_own() -> None:
-    tools = {"mine": {"source": "builtin", "cancellation_response": "my own"}}
-    found = thread.build(config({"conversation": {"tools": tools}}), stream(ask(), call("1", "mine"))).messages
-    assert found[2].parts == [ToolResult("1", "my own", False, "mine")]
+    assert found[2] == Message("tool", [ToolResult("1", LOST, True, "tool"), RESULT2])
 
 
 def test_a_result_without_a_call_is_left_out(cfg: AppConfig) -> None:
@@ -181,7 +173,7 @@ def test_every_conversation_of_the_data_makes_a_thread(cfg: AppConfig, data_dir:
         for kind, of in ((ToolCall, "tool_call_request"), (ToolResult, "tool_call_response")):
             assert sum(isinstance(one, kind) for one in parts) == len(list(source.events(of)))
         assert all(a.role != b.role for a, b in itertools.pairwise(messages))
-        assert not any(isinstance(one, ToolResult) and one.content == CANCELLED for one in parts)
+        assert not any(isinstance(one, ToolResult) and one.content == LOST for one in parts)
 
 
 # -- overlays

@@ -138,7 +138,7 @@ def test_texts_of_others_are_sanitized_and_cut() -> None:
     body = "\n".join(f"line {n}\x1b[2J\x07" for n in range(50))
     with OnTerminal(rows=6) as terminal:
         terminal.ask(MENU._replace(body=body, message="a\x1b[2Jb\nc")).until("ab c [C,r,s,?]?")
-        assert terminal.screen.lines == ["line 0", "line 1", "line 2", "line 3", "… 46 more lines", "ab c [C,r,s,?]?"]
+        assert terminal.screen.lines == ["line 0", "line 1", "line 2", "… 46 more lines", "line 49", "ab c [C,r,s,?]?"]
         terminal.send("c")
         terminal.ended()
         assert gone(terminal)

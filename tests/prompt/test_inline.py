@@ -653,3 +653,18 @@ def test_escape_leaves_a_search_with_the_text_as_it_was(mode: str) -> None:
 @pytest.mark.parametrize("mode", ["emacs", "vi"])
 def test_ctrl_space_swallows_nothing(mode: str) -> None:
     assert typed("hello \x00TAIL\x1b[32;5u!\r", mode=mode) == Submitted("hello TAIL!")
+
+
+@pytest.mark.parametrize("keys", ["\r", "y\r", "\x1b[200~yes\r\x1b[201~", "\r\r\r"])
+def test_what_consents_takes_nothing_that_was_meant_for_something_else(keys: str) -> None:
+    with Window() as window:
+        window.typed_ahead(keys)
+        window.ask(Edit("Delete all?", seed="yes", guarded=True)).until("Delete all? yes")
+        window.send(keys)
+        assert window.still_asks()
+        window.pump_for(0.35)
+        assert "Delete all? yes" in window.screen
+        window.send("!")
+        window.until("yes!")
+        window.send("\r")
+        assert window.done() == Submitted("yes!")

@@ -39,10 +39,22 @@ def test_a_wide_character_is_never_cut() -> None:
 def test_what_is_left_out_is_counted() -> None:
     assert [row.text for row in body_rows("1\n2\n3\n4", 20, 4, colour=False)] == ["1", "2", "3", "4"]
     assert [row.text for row in body_rows("1\n2\n3\n4", 20, 3, colour=False)] == ["1", "2", "… 2 more lines"]
-    assert [row.text for row in body_rows("1\n2\n" + "3" * 30, 20, 3, colour=False)] == ["1", "2", "… 1 more line"]
+    assert [row.text for row in body_rows("1\n2\n" + "3" * 30, 20, 3, colour=False)] == ["1", "2", "… 2 more lines"]
 
 
 def test_a_large_body_costs_little() -> None:
     begin = time.process_time()
     body_rows("x" * 1_000_000 + "\n" + "漢\n" * 100_000, 80, 24, colour=True)
     assert time.process_time() - begin < 0.5
+
+
+def test_the_end_of_what_does_not_fit_is_seen_and_everything_between_is_counted() -> None:
+    body = "run_command\necho start" + " " * 9000 + "; touch EVIL"
+    rows = [row.text for row in body_rows(body, 80, 20, colour=False, more="; p prints all")]
+    assert len(rows) == 20
+    assert rows[:2] == ["run_command", "echo start".ljust(80)]
+    assert rows[-1].endswith("; touch EVIL")
+    assert "… 95 more lines; p prints all" in rows
+    rows = [row.text for row in body_rows("\n".join(f"line {n}" for n in range(200)), 80, 12, colour=False)]
+    assert rows[8] == "… 189 more lines"
+    assert rows[9:] == ["line 197", "line 198", "line 199"]

@@ -120,11 +120,11 @@ def test_a_list_is_no_diff() -> None:
 
 
 def test_markdown_that_a_tool_formatted_is_rendered_where_it_has_a_fence() -> None:
-    screen = Screen(call("x", {}, CUSTOM, TTY, formatted="Some **bold**\n```sh\nleft open"))
+    screen = Screen(call("x", {}, CUSTOM, TTY, configured=True, formatted="Some **bold**\n```sh\nleft open"))
     assert screen.style("bold")["bold"]
     assert "left open" in screen.text
-    assert "**not**" in call("x", {}, CUSTOM, TTY, formatted="**not** markdown")
-    assert call("x", {}, CUSTOM, PIPE, formatted="```\na\n```") == "Calling tool x\n```\na\n```\n"
+    assert "**not**" in call("x", {}, CUSTOM, TTY, configured=True, formatted="**not** markdown")
+    assert call("x", {}, CUSTOM, PIPE, configured=True, formatted="```\na\n```") == "Calling tool x\n```\na\n```\n"
 
 
 def test_what_was_to_be_formatted_and_is_not_is_json() -> None:
@@ -312,8 +312,42 @@ def test_in_an_approval_what_can_t_be_seen_is_an_escape(code: int, style: Any, l
 
 def test_in_an_approval_control_sequences_are_seen_and_colours_of_a_formatter_are_not() -> None:
     assert json.loads(approval("run", {"a": "\x1b[8mx\x9b8m"}, DEFAULT)[17:-2])["a"] == "\x1b[8mx\x9b8m"
-    text = approval("run", {}, CUSTOM, "\x1b[8mhidden\x1b[0m \x1b[2Jrest\r\n\x1b]0;t\x07end\x1b")
+    text = approval(
+        "run", {}, CUSTOM, configured=True, formatted="\x1b[8mhidden\x1b[0m \x1b[2Jrest\r\n\x1b]0;t\x07end\x1b"
+    )
     assert text == "Calling tool run\nhidden \\u001b[2Jrest\n\\u001b]0;t\\u0007end\\u001b\n"
+
+
+SPLIT = (
+    "git log \x1b[;make deploy",
+    "git log \x9b;make deploy",
+    "x \x1b[1;;make",
+    "x \x1b[:make",
+    "x \x1b[1m",
+    "x \x9bm",
+)
+
+
+@pytest.mark.parametrize("evil", SPLIT)
+@pytest.mark.parametrize("look", [PIPE, TTY])
+@pytest.mark.parametrize("configured", [False, True])
+def test_no_part_of_a_command_is_taken_for_a_colour(evil: str, look: Look, configured: bool) -> None:
+    """`ESC [;m` selects nothing on a terminal, and `;m` is the next command for a shell."""
+    shown = evil.replace("\x1b", "\\u001b").replace("\x9b", "\\u009b")
+    arguments = {"deep": [{"command": evil}]}
+    assert shown in plain(approval("run", arguments, CUSTOM, evil, configured=configured, look=look))
+    assert shown in plain(call("run", arguments, CUSTOM, look, formatted=evil, configured=configured))
+
+
+def test_a_colour_that_says_nothing_is_no_formatter_s() -> None:
+    for text in ("a \x1b[;m b", "a \x9b;m b", "a \x1b[1;m b", "a \x1b[:m b"):
+        assert "\\u00" in approval("run", {}, CUSTOM, text, configured=True)
+        assert "m b" in approval("run", {}, CUSTOM, text, configured=True)
+    assert approval("run", {}, CUSTOM, "a \x1b[1;31mred\x1b[m b", configured=True) == "Calling tool run\na red b\n"
+
+
+def test_what_is_no_configured_command_s_is_not_markdown() -> None:
+    assert "**bold**" in call("run", {}, CUSTOM, TTY, formatted="```\n**bold**\n```\n**bold**")
 
 
 def test_letters_of_any_script_are_themselves_in_an_approval() -> None:

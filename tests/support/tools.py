@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import program
-from tests.support.terminal import Terminal
+from tests.support.terminal import Screen, Terminal
 from tests.support.workspace import events
 from tests.wire.model_server import ModelServer
 
@@ -77,7 +77,7 @@ def query(workspace: Path, *args: str, **options: Any) -> Terminal:
     return Terminal([*program(), "q", *args, "hi"], cwd=workspace, env={"JP_SESSION": "test"}, **options)
 
 
-def answer(terminal: Terminal, key: bytes) -> None:
+def answer(terminal: Terminal, key: bytes, done: Callable[[Screen], object] | None = None) -> None:
     """A key after a silence that is long enough, also on a machine that is busy with something else."""
     end = b"\x1b[?2004l"  # a prompt has left the terminal
     for _ in range(20):
@@ -85,7 +85,7 @@ def answer(terminal: Terminal, key: bytes) -> None:
         ended = terminal.output.count(end)
         terminal.send(key)
         with contextlib.suppress(AssertionError):
-            terminal.until(lambda _, ended=ended: terminal.output.count(end) > ended, deadline=2)
+            terminal.until(done or (lambda _, ended=ended: terminal.output.count(end) > ended), deadline=2)
             return
 
 
@@ -104,3 +104,18 @@ def sent(server: ModelServer, number: int = -1) -> list[dict[str, Any]]:
     """The messages of a request."""
     found: list[dict[str, Any]] = json.loads(server.requests[number].body)["messages"]
     return found
+
+
+def editing(terminal: Terminal, message: str) -> None:
+    """Wait until an inline editor that opens unasked takes keys: what comes too soon is not meant for it.
+
+    A key is left in its buffer, `~`.
+    """
+    terminal.until(message)
+    terminal.send(b"\r")
+    for _ in range(20):
+        terminal.pump(GUARD)
+        terminal.send(b"~")
+        with contextlib.suppress(AssertionError):
+            terminal.until(lambda screen: "~" in screen, deadline=2)
+            return

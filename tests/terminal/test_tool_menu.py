@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.marked import still_marked
 from tests.support.terminal import CTRL_C, ESC, Terminal
-from tests.support.tools import Make, answer, asks, query, ran, responses, sent
+from tests.support.tools import Make, answer, asks, editing, query, ran, responses, sent
 from tests.support.workspace import events, messages
 from tests.wire.model_server import ModelServer, text, tool_call, tool_calls
 
@@ -467,15 +467,15 @@ def test_a_result_is_confirmed_or_edited(tool: Make, server: ModelServer, worksp
         terminal.pump(0.2)
         terminal.send(b"ggdGi")  # vi: all of it away, insert again
         terminal.send(b"edited\r")
-        terminal.until("Result of change:")
-        terminal.send(b" and more")
+        editing(terminal, "Result of change:")
+        terminal.send(b"\x7f and more")
         terminal.until("some text and more")
         terminal.send(CTRL_C)
         terminal.until(OVER)
         terminal.send(b"b")
         terminal.until(lambda screen: OVER not in screen and "some text and more" in screen)
-        terminal.send(b"\r")
-        terminal.until(lambda screen: "Result of change: some text" in screen and "more" not in screen)
+        answer(terminal, b"\r", lambda screen: screen.text.count("Calling tool change") == 2)  # again unasked
+        editing(terminal, "Result of change:")
         terminal.send(b"\x7f" * 20 + b"\r")
         terminal.until(asked("change"))
         answer(terminal, b"n")
@@ -526,3 +526,28 @@ def test_the_model_answers_a_question_by_structured_output(tool: Make, server: M
     assert request["response_format"]["json_schema"]["schema"]["properties"]["answer"]["type"] == "boolean"
     assert "Really?" in request["messages"][-1]["content"]
     assert '"sure": true' in responses(workspace)[0][0] or '"sure":true' in responses(workspace)[0][0]
+
+
+def test_a_result_that_is_cut_names_the_file_with_all_of_it(tool: Make, server: ModelServer, workspace: Path):
+    lines = "seq -f 'line %g' 1 40"
+    tool("long", lines)
+    tool("short", "echo one")
+    tool("off", lines, style={"results_file_link": "off"})
+    server.then(tool_calls(("long", {}), ("short", {}), ("off", {})), text("All done."))
+    with query(workspace, columns=200, rows=60) as terminal:
+        assert terminal.wait() == "exited 0"
+        shown = terminal.screen.contents
+    assert shown.count("… 30 more lines") == 2
+    (path,) = [line.partition("All of it: ")[2] for line in shown.splitlines() if "All of it: " in line]
+    assert Path(path).read_text().splitlines()[-1] == "line 40"
+    assert "line 40" not in shown
+
+
+def test_what_was_said_is_on_the_screen_before_a_question(tool: Make, server: ModelServer, workspace: Path):
+    tool("note", run="ask")
+    server.then(tool_call("note", {}, message="I would like to note it"), text("All done."))
+    with query(workspace) as terminal:
+        terminal.until(lambda screen: "I would like to note it" in screen and "Run note" in screen)
+        answer(terminal, b"n")
+        terminal.until("note was skipped")
+        assert terminal.wait() == "exited 0"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import program
 from tests.support.terminal import CTRL_C, ESC, Terminal
-from tests.support.tools import GUARD, Make, answer, configure, query, ran, responses, sent
+from tests.support.tools import GUARD, Make, answer, configure, editing, query, ran, responses, sent
 from tests.support.workspace import Ask, events, messages
 from tests.wire.model_server import ModelServer, text, tool_call, tool_calls
 
@@ -158,7 +158,8 @@ def test_an_edit_that_is_left_changes_nothing(called: ModelServer, workspace: Pa
 def test_mode_edit_opens_the_arguments_and_falls_back(called: ModelServer, workspace: Path, note: Path):
     configure(**{"conversation.tools.'*'.timeout_secs": 60})
     with query(workspace, "-c", "conversation.tools.note.run=edit") as terminal:
-        terminal.until("Arguments of note:")
+        editing(terminal, "Arguments of note:")
+        assert ran(note) == []
         terminal.send(EMPTY + b"\r")
         terminal.until(ASKED)
         answer(terminal, b"y")
@@ -166,14 +167,16 @@ def test_mode_edit_opens_the_arguments_and_falls_back(called: ModelServer, works
     assert ran(note) == [{"text": "one"}]
 
 
-def test_edited_arguments_that_do_not_fit_are_asked_about_again(called: ModelServer, workspace: Path, note: Path):
+def test_edited_arguments_that_do_not_fit_are_refused_in_the_prompt(called: ModelServer, workspace: Path, note: Path):
     with query(workspace) as terminal:
         terminal.until(ASKED)
         answer(terminal, b"e")
         terminal.until("Arguments of note:")
         replace(terminal, b'{"text": 5}\r')
-        terminal.until(lambda screen: "do not fit" in screen and ASKED in screen)
+        terminal.until(lambda screen: "is not of type" in screen and '{"text": 5}' in screen)
         assert ran(note) == []
+        terminal.send(ESC)
+        terminal.until(ASKED)
         answer(terminal, b"n")
         assert terminal.wait() == "exited 0"
     assert ran(note) == []

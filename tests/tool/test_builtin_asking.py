@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
 import msgspec
@@ -120,3 +121,15 @@ def test_when_no_thread_can_be_started(tools: Tools, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert tools.fails("read_file", path="a") == "read_file could not be started: can't start new thread"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"question": "x" * 70_000}, "`question.text` is longer than 64 KiB"),
+        ({"question": "x", "options": ["x"] * 1001}, "it has more than 1,000 options"),
+        ({"question": "x", "options": ["x" * 5000]}, "it has an option of more than 4 KiB"),
+    ],
+)
+def test_a_question_that_is_too_large_is_not_asked(tools: Tools, arguments: dict[str, Any], said: str) -> None:
+    assert tools.fails("ask_user", **arguments) == f"that can't be asked: {said}"

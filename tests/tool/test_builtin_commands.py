@@ -77,7 +77,7 @@ def test_the_users_limit_is_the_most(tools: Tools) -> None:
 def test_what_is_left_in_the_background_is_ended(tools: Tools) -> None:
     began = time.monotonic()
     shown = tools.ok("run_command", command="sleep 100 & echo done")
-    assert shown == "done\n(exit status 0; what it had left in the background was ended)\n"
+    assert shown == "done\n(exit status 0; something was left in the background, and its process group was ended)\n"
     assert time.monotonic() - began < 8
     assert not still_marked(within=5)
 

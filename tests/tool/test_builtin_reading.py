@@ -130,7 +130,8 @@ def test_names_of_any_kind(ws: Path, tools: Tools) -> None:
 
 def test_what_jp_has_kept_of_a_long_output_may_be_read_and_nothing_beside_it(ws: Path, tools: Tools) -> None:
     kept = tools.spill
-    (kept / "deeper").mkdir(parents=True)
+    kept.mkdir(mode=0o700)
+    (kept / "deeper").mkdir()
     (kept / "out.txt").write_text("whole\n")
     (kept / "deeper" / "x.txt").write_text("no\n")
     (kept / "link.txt").symlink_to("/etc/passwd")
@@ -139,3 +140,31 @@ def test_what_jp_has_kept_of_a_long_output_may_be_read_and_nothing_beside_it(ws:
     for path in beside:
         tools.fails("read_file", path=str(path))
     tools.fails("write_file", path=str(kept / "out.txt"), content="mine")
+
+
+def test_no_descriptor_is_left_open(ws: Path, tools: Tools) -> None:
+    tools.spill.mkdir(mode=0o700)
+    kept = tools.spill / "out.txt"
+    kept.write_text("x\n")
+    (ws / "a").write_text("x\n")
+    for path in ("a", str(kept)):
+        tools.ok("read_file", path=path)
+    before = len(os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"))
+    for _ in range(20):
+        tools.ok("read_file", path=str(kept))
+        tools.ok("read_file", path="a")
+        tools.fails("read_file", path=str(tools.spill / "none.txt"))
+    assert len(os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd")) == before
+
+
+def test_what_is_kept_is_read_where_only_the_person_can_have_put_it(ws: Path, tools: Tools) -> None:
+    theirs = ws.parent / "theirs"
+    theirs.mkdir(mode=0o700)
+    (theirs / "x.txt").write_text("secret\n")
+    tools.spill.symlink_to(theirs)
+    assert "can't be read" in tools.fails("read_file", path=str(tools.spill / "x.txt"))
+    tools.spill.unlink()
+    theirs.rename(tools.spill)
+    assert "secret" in tools.ok("read_file", path=str(tools.spill / "x.txt"))
+    tools.spill.chmod(0o755)
+    assert "can't be read" in tools.fails("read_file", path=str(tools.spill / "x.txt"))

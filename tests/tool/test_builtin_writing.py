@@ -115,6 +115,55 @@ def test_where_nothing_is_written(ws: Path, tools: Tools, name: str, path: str) 
     assert not (ws.parent / "outside").exists()
 
 
+def test_where_a_link_leads_is_shown(ws: Path, tools: Tools) -> None:
+    """A harmless name may be that of a file which programs believe in."""
+    (ws / ".github").mkdir()
+    (ws / ".github" / "ci.yml").write_text("one\n")
+    (ws / "docs").mkdir()
+    (ws / "docs" / "notes.md").symlink_to("../.github/ci.yml")
+    (ws / "docs" / "new.md").symlink_to("../.github/new.yml")
+    (ws / "dir").symlink_to(".github")
+    diff = "--- a/.github/ci.yml\n+++ b/.github/ci.yml\n@@ -1 +1 @@\n-one\n+two\n"
+    arrow = "docs/notes.md -> .github/ci.yml\n"
+    assert tools.shown("modify_file", path="docs/notes.md", edits=[edit("one", "two")]) == arrow + diff
+    assert tools.shown("write_file", path="docs/notes.md", content="two\n") == arrow + diff
+    for path, to in {"docs/new.md": ".github/new.yml", "dir/sub/x": ".github/sub/x"}.items():
+        shown = tools.shown("write_file", path=path, content="x\n")
+        assert shown.startswith(f"{path} -> {to}\nnew file {to}\n--- /dev/null\n+++ b/{to}\n")
+    assert tools.ok("write_file", path="docs/notes.md", content="two\n") == "replaced .github/ci.yml (1 lines)"
+    assert (ws / ".github" / "ci.yml").read_text() == "two\n"
+    assert (ws / "docs" / "notes.md").is_symlink()
+    for path in ("./docs/../a", str(ws / "a")):
+        assert tools.shown("write_file", path=path, content="x").startswith("--- a/a\n+++ b/a\n")
+
+
+@pytest.mark.parametrize("name", ["write_file", "modify_file"])
+def test_a_link_that_leads_elsewhere_after_the_diff(ws: Path, tools: Tools, name: str) -> None:
+    (ws / "b").write_text(TEXT)
+    (ws / "link").symlink_to("a")
+    arguments = {"path": "link", "content": "x", "edits": [edit("five", "FIVE")]}
+    tools.shown(name, **arguments)
+    (ws / "link").unlink()
+    (ws / "link").symlink_to("b")
+    assert "since the diff was shown" in (said := tools.fails(name, **arguments)) or "after the diff was shown" in said
+    assert (ws / "b").read_text() == TEXT
+
+
+@pytest.mark.parametrize("name", ["write_file", "modify_file"])
+@pytest.mark.parametrize(
+    "path", ["a\n+++ b/README.md", "a\r", "a\x1b[;m", "a\x9b", "a\u2028b", "a\x85b", "x\n/a", "forged"]
+)
+def test_a_path_that_could_forge_a_line_of_the_diff(ws: Path, tools: Tools, name: str, path: str) -> None:
+    (ws / "forged").symlink_to("a\n+++ b/README.md")
+    before = sorted(os.listdir(ws))
+    for action in ("format_arguments", "run"):
+        outcome = tools.start(name, {"path": path, "content": "z", "edits": [edit("x", "y")]}, action=action).outcome()
+        assert isinstance(outcome, Failure), action
+        assert "control characters" in outcome.message
+        assert outcome.message.isprintable()
+    assert sorted(os.listdir(ws)) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -138,7 +187,7 @@ def test_edits(ws: Path, tools: Tools) -> None:
         "@@ -7,4 +9,4 @@\n seven\n eight\n nine\n-ten\n+TEN\n"
     )
     assert (ws / "a").read_text() == TEXT
-    assert tools.ok("modify_file", **arguments) == "modified a: 3 edits, 4 lines added, 2 removed"
+    assert tools.ok("modify_file", **arguments) == "modified a: 3 edits, +4 −2 lines"
     assert (ws / "a").read_text() == "one\nzwei\n3\n2.5\nthree\nfour\nfive\nsix\nseven\neight\nnine\nTEN\n"
 
 

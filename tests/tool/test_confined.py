@@ -260,18 +260,57 @@ def test_parents_are_made_when_asked(place: Path, root: Root) -> None:
         "x/.git/f",
         "link/config",
         "new/.jp/f",
+        ".jp.toml",
+        "sub/.jp.toml",
+        "new/deep/.JP.Toml",
+        ".jp.yaml",
+        "config",
     ],
 )
 def test_what_programs_believe_in_is_not_written(place: Path, root: Root, path: str) -> None:
     (place / "ws" / ".git" / "hooks").mkdir(parents=True)
     (place / "ws" / "link").symlink_to(".git")
+    (place / "ws" / "config").symlink_to(".jp.toml")
     for use in (root.may_write, lambda p: root.write(p, b"x", parents=True)):
         with pytest.raises(ConfinedError, match="is not written to by tools: it "):
             use(path)
     assert not (place / "ws" / "new").exists()
     assert not (place / "ws" / "x").exists()
     root.write(".gitignore", b"x")
+    root.write(".jpx", b"x")
     root.write(".github/workflows/ci.yml", b"x", parents=True)
+
+
+def test_where_something_would_be_written(place: Path, root: Root) -> None:
+    for link, target in {
+        "file": "a.txt",
+        "dir": "sub",
+        "none": "sub/none",
+        "far": "lost/none",
+        "over": "file",
+        "up": "sub/../sub",
+    }.items():
+        (place / "ws" / link).symlink_to(target)
+    for path, expected in {
+        "a.txt": "a.txt",
+        "./a.txt": "a.txt",
+        f"{root.path}/a.txt": "a.txt",
+        "x/y/z": "x/y/z",
+        "file": "a.txt",
+        "over": "a.txt",
+        "dir/new/x": "sub/new/x",
+        "none": "sub/none",
+        "far": "lost/none",
+        "up/x": "sub/x",
+        "": ".",
+    }.items():
+        assert root.destination(path) == expected, path
+        if expected not in (".", "a.txt"):
+            root.write(path, b"x", parents=True)
+            assert (place / "ws" / expected).read_bytes() == b"x"
+    for path in ("../x", "sub/../../x", "lost2/../x", ".git/x", "x2/.jp.toml"):
+        with pytest.raises(ConfinedError):
+            root.destination(path)
 
 
 def test_over_a_version(place: Path, root: Root) -> None:

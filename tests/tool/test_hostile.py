@@ -78,7 +78,7 @@ class TestWhatItLeavesBehind:
             tools.content(shell("echo before; (trap '' TERM HUP; sleep 60; echo after) & echo and")) == "before\nand\n"
         )
         assert 0.9 < time.monotonic() - began < 3
-        assert tools.logged == ["ended what it had left running, which held its output open"]
+        assert tools.logged == ["something that it had left running held its output open; its process group was ended"]
         assert not still_marked(1)
 
     def test_and_writes_for_a_while(self, tools: Runner) -> None:
@@ -168,7 +168,7 @@ class TestWhatItPrints:
     def test_a_million_options(self, tools: Runner) -> None:
         code = """import json; print(json.dumps({"type":"needs_input","question":{"id":"q","text":"t",
             "answer_type":{"type":"select","options":["x"]*500_000}}}))"""
-        assert "more than 1000 options" in tools.failure(python(code))
+        assert "more than 1,000 options" in tools.failure(python(code))
 
 
 def test_it_changes_directory_and_removes_the_workspace(tmp_path: Path) -> None:

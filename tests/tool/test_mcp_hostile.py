@@ -97,6 +97,25 @@ def test_a_server_that_does_not_listen_is_abandoned(tmp_path: Path) -> None:
     assert first.outcomes == []
 
 
+def test_more_tools_than_anybody_means(tmp_path: Path) -> None:
+    with Host(tmp_path, {"r": raw("crowd", "2000")}).ready("r") as host:
+        assert [tool.name for tool in host.servers.tools()] == [f"do{number}" for number in range(500)]
+        assert host.servers.left_out == (
+            'the MCP server "r" has more than 500 tools, of which the first 500 are taken',
+        )
+        assert host.call("r", "do7") == Success('{"name": "do7", "arguments": {}}')
+
+
+def test_names_that_are_none(tmp_path: Path) -> None:
+    with Host(tmp_path, {"r": raw("names")}).ready("r") as host:
+        assert [tool.name for tool in host.servers.tools()] == ["do"]
+        (said,) = host.servers.left_out
+        assert said == (
+            'the MCP server "r" has 4 tools without a usable name: too long, empty, or with control characters in it; '
+            "left out"
+        )
+
+
 def test_pages_of_tools_are_read_to_the_end(tmp_path: Path) -> None:
     with Host(tmp_path, {"r": raw("pages")}).ready("r") as host:
         assert [tool.name for tool in host.servers.tools()] == ["do0", "do1", "do2"]

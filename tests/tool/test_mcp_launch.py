@@ -122,7 +122,7 @@ def test_a_server_runs_in_the_root_with_its_own_environment(tmp_path: Path) -> N
     with Host(tmp_path, {"py": config}, environ).ready("py") as host:
         outcome = host.call("py", "environment")
         assert isinstance(outcome, Success)
-        assert set(outcome.content.split()) - {"LC_CTYPE"} == {"PATH", "HOME", "MINE"}
+        assert set(outcome.content.split()) - {"LC_CTYPE"} == {"PATH", "HOME", "MINE", "JP_WORKSPACE_ROOT"}
 
 
 def test_no_token_of_a_url_is_shown(tmp_path: Path) -> None:

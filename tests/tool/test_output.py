@@ -3,12 +3,13 @@
 import errno
 import os
 import stat
+import time
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from jp.tool import output
+from jp.tool import kept, output
 from jp.tool.outcome import Failure, NeedsInput, Question, Success
 from jp.tool.output import KEPT_ERRORS, MAX_CONTENT, MAX_REPLY, TAIL, Captured, Errors, Spill, shortened
 from jp.tool.redaction import Redactor, redacted, secrets_of, without_secrets
@@ -222,3 +223,60 @@ def test_old_outputs_go_when_a_new_one_is_kept(tmp_path: Path) -> None:
     assert recent.exists()
     assert other.exists()
     assert Path(spill.path).read_bytes() == b"y"
+
+
+def test_the_oldest_go_where_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "KEPT_BYTES", 300)
+    place = tmp_path / "kept"
+    place.mkdir(mode=0o700)
+    now = time.time()
+    for age in range(1, 6):
+        (place / f"x-{age}.txt").write_text("y" * 100)
+        os.utime(place / f"x-{age}.txt", (now - age * 60, now - age * 60))
+    spill = Spill(str(place), "new")
+    spill.write(b"y" * 100)
+    assert [path.name for path in sorted(place.iterdir())] == [
+        Path(spill.path).name,
+        "x-1.txt",
+        "x-2.txt",
+        "x-3.txt",
+    ]
+    spill.end()
+    assert [path.name for path in sorted(place.iterdir())] == [Path(spill.path).name, "x-1.txt", "x-2.txt"]
+
+
+@pytest.mark.parametrize("planted", ["link", "open", "group", "file", "link to none"])
+def test_a_directory_that_others_may_have_made_is_not_used(tmp_path: Path, planted: str) -> None:
+    """Its path is known to everybody on the machine."""
+    theirs, place = tmp_path / "theirs", tmp_path / "place"
+    theirs.mkdir(mode=0o700)
+    (theirs / "old.txt").write_text("kept")
+    os.utime(theirs / "old.txt", (1, 1))
+    if planted == "file":
+        place.write_text("x")
+    elif planted.startswith("link"):
+        place.symlink_to(theirs if planted == "link" else tmp_path / "none")
+    else:
+        place.mkdir()
+        place.chmod(0o777 if planted == "open" else 0o750)
+        (place / "x.txt").write_text("planted")
+        os.utime(place / "x.txt", (1, 1))
+    spill = Spill(str(place), "new")
+    spill.write(b"secret")
+    spill.end()
+    assert spill.path == ""
+    assert spill.error
+    kept.sweep(str(place))
+    assert [path.name for path in theirs.iterdir()] == ["old.txt"]
+    assert not (tmp_path / "none").exists()
+    assert not place.is_dir() or place.is_symlink() or [path.name for path in place.iterdir()] == ["x.txt"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_a_directory_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / "place").mkdir(mode=0o700)
+    os.chown(tmp_path / "place", 12345, 12345)
+    spill = Spill(str(tmp_path / "place"), "new")
+    spill.write(b"secret")
+    assert spill.path == ""
+    assert list((tmp_path / "place").iterdir()) == []

@@ -113,8 +113,13 @@ class TestQuestions:
             ({"answer_type": "Select"}, "a select without `options`"),
             ({"answer_type": {"Select": {"options": []}}}, "a select without `options`"),
             ({"answer_type": {"Select": ["a"]}}, "a select without `options`"),
-            ({"answer_type": {"type": "select", "options": ["x"] * 1001}}, "more than 1000 options"),
-            ({"answer_type": {"type": "select", "options": ["x" * 5000]}}, "more than 4096"),
+            ({"answer_type": {"type": "select", "options": ["x"] * 1001}}, "more than 1,000 options"),
+            ({"answer_type": {"type": "select", "options": ["x" * 5000]}}, "an option of more than 4 KiB"),
+            ({"answer_type": {"type": "select", "options": [["x" * 5000]]}}, "an option of more than 4 KiB"),
+            ({"text": "ü" * 40_000}, "`question.text` is longer than 64 KiB"),
+            ({"pre_amble": "x" * 70_000}, "`question.pre_amble` is longer than 64 KiB"),
+            ({"answer_type": "Text", "default": "x" * 70_000}, "`question.default` is longer than 64 KiB"),
+            ({"id": "x" * 300}, "`question.id` is longer than 256 bytes"),
         ],
     )
     def test_one_that_cannot_be_asked_is_a_failure_that_says_why(self, fields: dict[str, Any], about: str) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from jp.config.load import Paths, load
 from jp.config.sections.tools import Parameter
-from jp.tool.schema import checked, overlaid, parameters_schema
+from jp.tool.schema import checked, overlaid, parameters_schema, unusable
+from jp.tool.schema_limits import written_out
 
 NESTED = {
     "path": Parameter("string", required=True, summary=" A path. ", description="At length."),
@@ -177,3 +178,117 @@ def test_every_tool_of_a_real_workspace(data_dir: Path) -> None:
         errors = checked(schema, {})[1]
         missing = {f"`{each}` is missing" for each in schema["required"] if "default" not in schema["properties"][each]}
         assert set(errors) == missing, name
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    defs: dict[str, Any] = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
+    return {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**defs, f"d{levels}": {"type": "string"}}}
+
+
+def chain(levels: int) -> dict[str, Any]:
+    return {"$ref": "#/$defs/0", "$defs": {str(n): {"not": {"$ref": f"#/$defs/{n + 1}"}} for n in range(levels)}}
+
+
+class TestWork:
+    """Nothing that a schema says takes long: it is refused, or its work is counted before it is done."""
+
+    @pytest.mark.parametrize(
+        ("schema", "said"),
+        [
+            (doubling(45), "is too large: more than 10,000 schemas"),
+            (doubling(12), "is too large: more than 10,000 schemas"),
+            (
+                {"properties": {f"p{n}": {"type": "string"} for n in range(2500)}},
+                "is too large: more than 5,000 values",
+            ),
+            (chain(200), "is nested more than 100 levels deep"),
+            ({"properties": {f"p{n}": {"pattern": "a"} for n in range(101)}}, "has more than 100 patterns"),
+            ({"patternProperties": {f"p{n}": {} for n in range(101)}}, "has more than 100 patterns"),
+            ({"properties": {"a": {"pattern": "\\pL{400}"}}}, "has patterns that are too large"),
+            ({"properties": {"a": {"pattern": "((a{1,99}){9}){9}"}}}, "has patterns that are too large"),
+            ({"properties": {"a": {"pattern": "(?i)\\w{100}"}}}, "has patterns that are too large"),
+            ({"$defs": {"x": {"pattern": "a{9999}"}}}, "has patterns that are too large"),
+            ({"properties": {"a": {"pattern": "a" * 1001}}}, "has a pattern of more than 1,000 characters"),
+            ({"$ref": "#here", "$anchor": "here"}, "only references that begin with #/"),
+            ({"$ref": "http://json-schema.org/draft-07/schema#"}, "is not fetched"),
+            ({"properties": {"a": {"$dynamicRef": "#a"}}}, "has a $dynamicRef"),
+            ({"properties": {"a": {"$id": "http://a/", "$ref": "#/$defs/b"}}}, "has another schema with an id"),
+        ],
+    )
+    def test_what_is_refused(self, schema: dict[str, Any], said: str) -> None:
+        began = time.process_time()
+        (error,) = checked(schema, {"a": "x"})[1]
+        assert error.startswith("The tool's schema ")
+        assert said in error
+        assert unusable(schema) == error.removeprefix("The tool's schema ")
+        assert time.process_time() - began < 0.5
+
+    @pytest.mark.parametrize(
+        ("schema", "value"),
+        [
+            ({"$ref": "#/$defs/n", "$defs": {"n": {"allOf": [{"items": {"$ref": "#/$defs/n"}}] * 2}}}, 60),
+            ({"$ref": "#/$defs/n", "$defs": {"n": {"anyOf": [{"contains": {"$ref": "#/$defs/n"}}] * 3}}}, 60),
+            ({"items": {"enum": [[n] for n in range(2000)]}}, [[n] for n in range(1000)]),
+            ({"items": {"allOf": [{"type": "string"}] * 1000}}, [1] * 1000),
+            ({"items": {"pattern": "^(?=(x+x+)+y)(\\1)*$"}}, ["x" * 50] * 1000),
+            ({"pattern": "(\\w{40}){40}"}, "x" * 1_000_000),
+            (
+                {"patternProperties": {f"^(?=(x+x+)+y{n})(\\1)*$": {} for n in range(99)}},
+                {"x" * 50 + str(n): 1 for n in range(9)},
+            ),
+        ],
+    )  # fmt: skip
+    def test_what_is_not_begun(self, schema: dict[str, Any], value: Any) -> None:
+        if isinstance(value, int):
+            nested: list[Any] = []
+            for _ in range(value):
+                nested = [nested]
+            value = nested
+        defs = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
+        began = time.process_time()
+        assert checked({"properties": {"a": schema}, **defs}, {"a": value})[1] == [
+            "The arguments are too many, or nested too deeply, to be held against the tool's schema"
+        ]
+        assert time.process_time() - began < 1
+
+    @pytest.mark.parametrize(
+        ("schema", "value"),
+        [
+            ({"items": {"allOf": [{"type": "string"}] * 15}}, [1] * 900),
+            ({"anyOf": [{"type": "string"} for _ in range(2400)]}, 1),
+            ({"items": {"anyOf": [{"type": "string"} for _ in range(900)]}}, [1] * 15),
+            ({"enum": [[n] for n in range(2400)]}, 1),
+            ({"pattern": "\\pL{58}"}, "x" * 100_000),
+            ({"items": {"pattern": "^(?=(x+x+)+y)(\\1)*$"}}, ["x" * 100] * 150),
+        ],
+    )
+    def test_the_worst_that_is_taken(self, schema: dict[str, Any], value: Any) -> None:
+        whole = {"properties": {"a": schema}}
+        assert unusable(whole) == ""
+        began = time.process_time()
+        checked(whole, {"a": value})
+        assert time.process_time() - began < 0.5
+
+    def test_where_there_is_no_time_for_everything_the_parameter_is_named(self) -> None:
+        schema = {"properties": {"a": {"items": {"type": "string"}}, "b": {"type": "string"}, "c": {}}}
+        assert checked(schema, {"a": [1] * 5000, "b": 1, "c": 1})[1] == [
+            "`a` does not fit its schema",
+            '`b`: 1 is not of type "string"',
+        ]
+
+    @pytest.mark.parametrize(
+        ("pattern", "size"),
+        [
+            ("abc", 3),
+            ("a{3}", 3),
+            ("[a-z]{2,4}", 4),
+            ("(ab){3}", 9),
+            ("((ab){3}){3}", 30),
+            ("\\pL{3}", 150),
+            ("\\p{Greek}{3}", 150),
+            ("[^\\PL]{3}", 150),
+            ("a{", 2),
+        ],
+    )
+    def test_patterns_written_out(self, pattern: str, size: int) -> None:
+        assert written_out(pattern) == size

@@ -11,6 +11,7 @@ from jp.config.load import Paths, load
 from jp.config.sections.tools import Tools
 from jp.tool.builtin.catalogue import CATALOGUE
 from jp.tool.definition import BUILTIN, LOCAL, MCP
+from jp.tool.naming import shown_name
 from jp.tool.toolbox import DESCRIBE, Toolbox, changes
 
 BUILTINS = [name for name in CATALOGUE if name != DESCRIBE]
@@ -178,7 +179,7 @@ def test_a_built_in_tool_is_handled_as_it_says_unless_configured_otherwise(box, 
         "unattended",
     )
     assert {key: getattr(found.settings.style, key) for key in builtin.style} == builtin.style
-    assert found.settings.style.results_file_link == "full"
+    assert found.settings.style.results_file_link == builtin.style.get("results_file_link", "full")
     assert found.settings.timeout_secs == 600
     assert made.always_asks(found) is builtin.always_ask
 
@@ -302,12 +303,67 @@ def test_what_is_configured_is_laid_over_what_the_server_says(box):
     assert DESCRIBE in made.names()
 
 
-@pytest.mark.parametrize(
-    "odd", [{}, {"type": "object", "required": None}, {"properties": []}, {"properties": {"query": True}}]
-)
+@pytest.mark.parametrize("odd", [{}, {"properties": {"query": True}}])
 def test_a_server_with_an_odd_schema_costs_nothing_else(box, odd: dict[str, Any]):
     text = own(source='"mcp.server.search"', command="") + "parameters.query = { summary = 'Ours.' }\n"
     assert box(text, find=lambda *_: Found(parameters=odd)).find("mine") is not None
+
+
+DOUBLING = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(45)}
+LARGE = {"properties": {f"p{n}": {"type": "string"} for n in range(3000)}}
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ({"type": "object", "required": None}, "is not valid"),
+        ({"properties": []}, "is not valid"),
+        ({"$ref": "#/$defs/d0", "$defs": {**DOUBLING, "d45": {}}}, "is too large: more than 10,000 schemas"),
+        (LARGE, "is too large: more than 5,000 values"),
+    ],
+)
+def test_a_schema_that_can_t_be_used_leaves_its_tool_out(box, odd: dict[str, Any], said: str):
+    text = own(source='"mcp.server.search"', command="") + own("other", source='"mcp.server.other"', command="")
+    made = box(text, find=lambda _, tool: Found(parameters=odd if tool == "search" else SERVED))
+    assert made.names() == ["other"]
+    assert list(made.problems) == ["mine"]
+    assert made.problems["mine"].startswith("the tool mine is left out: its schema (of server/search) ")
+    assert said in made.problems["mine"]
+
+
+def test_all_schemas_together_are_bounded(box):
+    medium = {"properties": {f"p{n}": {} for n in range(4990)}}
+    text = "".join([own(f"t{n}", source='"mcp.server.x"', command="") for n in range(25)])
+    made = box(text, find=lambda *_: Found(parameters=medium))
+    assert len(made.names()) == 20
+    assert "together are too large" in made.problems["t20"]
+
+
+@pytest.mark.parametrize("name", ["a.b", "ü", "x" * 65, "a b", "a\\u001b[1mb"])
+def test_a_name_that_models_do_not_take_is_a_problem(box, name: str):
+    text = own(f'"{name}"') + own("fine")
+    made = box(text)
+    assert made.names() == ["fine"]
+    assert len(made.problems) == 1
+    assert "can't be offered" in next(iter(made.problems.values()))
+    assert "\x1b" not in next(iter(made.problems.values()))
+
+
+def test_who_is_called_like_a_built_in_tool_is_not_handled_like_one(box):
+    """A workspace's `read_file` does not run unasked because JP's does, and is shown to be another."""
+    text = own("read_file") + own("run_command", source='"mcp.server.sh"', command="") + own("gh", source='"mcp.s.gh"')
+    made = box(text, find=lambda *_: Found(parameters=SERVED))
+    read, run, same = (made.find(name) for name in ("read_file", "run_command", "gh"))
+    assert (read.settings.run, run.settings.run) == ("ask", "ask")
+    assert (read.settings.style.parameters, run.settings.style.parameters) == ("json", "json")
+    assert read.summary != CATALOGUE["read_file"].summary
+    assert made.always_asks(run) is False
+    assert shown_name(read) == "read_file (local command)"
+    assert shown_name(run) == "server/sh (as run_command)"
+    assert shown_name(same) == "s/gh"
+    built_in = box("")
+    assert shown_name(built_in.find("read_file")) == "read_file"
+    assert built_in.find("read_file").settings.run == "unattended"
 
 
 def test_servers_are_those_of_enabled_tools_each_once(box):

@@ -151,8 +151,8 @@ def test_responses_stand_behind_the_whole_answer_also_when_they_are_known_before
     assert machine.asking is None
     effects += feed(machine, *answered(1, "Two.", "nope()", "run()", "Three."))
     said = recorded(effects)
-    assert said[:6] == ["One.", "ask(1-1)", "Two.", "nope(1-1)", "run(1-2)", "Three."]
-    assert [one.partition("=")[0] for one in said[6:]] == ["1-1", "1-1"]
+    assert said[:6] == ["One.", "ask(1-1)", "Two.", "nope(1-1-2)", "run(1-2)", "Three."]
+    assert [one.partition("=")[0] for one in said[6:]] == ["1-1", "1-1-2"]
     effects = feed(machine, m.RunTools())
     assert recorded(effects + feed(machine, ended(effects))) == ["1-2=done"]
 
@@ -194,12 +194,11 @@ def test_a_denied_batch_ends_the_turn_when_all_of_it_is_done():
 def test_where_no_tools_are_offered_a_call_is_recorded_and_said_and_the_turn_ends(structured: bool):
     machine = m.Machine(POLICY, structured=structured)
     effects = feed(machine, m.Begin(), *answered(1, "run()", "other()"))
-    assert [effect.text for effect in effects if isinstance(effect, m.Note)] == [
-        "the model called run and other, and no tools are offered"
+    assert [effect.text for effect in effects if isinstance(effect, c.Said)] == [
+        f"the model called {name}, which is no tool that it was offered" for name in ("run", "other")
     ]
     assert machine.done
-    assert not any(isinstance(effect, c.Effect) for effect in effects)
-    responses = [e.event for e in effects if isinstance(e, m.Record) and isinstance(e.event, Response)]
+    responses = [e.event for e in effects if isinstance(e, c.Record) and isinstance(e.event, Response)]
     assert [(each.id, each.is_error) for each in responses] == [("1-0", True), ("1-1", True)]
     for happening in (m.RunTools(), m.Restarted(), c.ToolEnded(0, 1, Success("x")), c.Unattended(NOBODY)):
         assert feed(machine, happening) == []

@@ -86,6 +86,7 @@ class Composition:
         history: "Callable[[], Iterable[str]] | None" = None,
         swaps: bool = False,
         placeholder: str = "",
+        body: str = "",
     ) -> None:
         self._context = context
         self._compose = compose
@@ -102,6 +103,7 @@ class Composition:
             cancel=cancel,
             history=history,
             placeholder=placeholder,
+            body=body,
         )
         self._swaps = swaps
         self._text = ""
@@ -116,11 +118,14 @@ class Composition:
         self._key = self._drafts.claim(self._key)
         return self._run(dialogue, _joined(seed, left or self._drafts.load(self._key)))
 
-    def edit(self, dialogue: "Dialogue", text: str, error: str = "") -> Composed:
-        """Have `text` edited; `error` is why it was refused as it is."""
+    def edit(self, dialogue: "Dialogue", text: str, error: str = "", *, guarded: bool = False) -> Composed:
+        """Have `text` edited, or the draft of it that was left; `error` is why it was refused as it is.
+
+        `guarded`: nobody has asked for the editing, so what is typed at this moment was meant for something else.
+        """
         self._key = self._drafts.claim(self._key)
-        self._question = self._question._replace(error=error)
-        return self._run(dialogue, text)
+        self._question = self._question._replace(error=error, guarded=guarded)
+        return self._run(dialogue, text if error else self._drafts.load(self._key) or text)
 
     def _run(self, dialogue: "Dialogue", text: str) -> Composed:
         self._text = text
@@ -137,7 +142,7 @@ class Composition:
 
     def sent(self) -> None:
         """The text has been sent and stored: its draft may go."""
-        self._drafts.drop(self._key)
+        self._drafts.done(self._key)
 
     def moved(self, key: str) -> None:
         """The text was not answered, and is what the composition `key` begins with from now on."""
@@ -192,7 +197,8 @@ class Composition:
                 following = policy.editor_failed(self._context, self._compose)
         if saved is not None and saved.strip():
             self._take(saved)
-            return Composed(saved)
+            # An editor that comes back at once must not consent to anything: sent is what is sent from here.
+            return None if self._context in policy.CONSENTS else Composed(saved)
         if saved is not None and self._text.strip():
             self._say("the document was empty; the text is as it was")
         return None if following is Next.INLINE else Composed(None, following)

@@ -121,6 +121,14 @@ class Drafts:
             return
         self.failed = None
 
+    def done(self, key: str) -> None:
+        """Remove the draft, and let others write one of that key."""
+        self.drop(key)
+        lock = self._claims.pop(key, None)
+        if lock is not None:
+            files.discard(os.path.join(self.directory, f".{_name(key)}.lock"))
+            lock.release()
+
     def rescue(self, text: str, environ: "Mapping[str, str]") -> str | None:
         """Write `text` to a file of its own wherever there is room; its path, None when there is none anywhere.
 

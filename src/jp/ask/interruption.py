@@ -14,18 +14,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jp.ask.compose import Composition
+    from jp.ask.compose import Composed, Composition
     from jp.ask.dialogue import Dialogue
 
 PROMPT = "prompt"
 RESPOND = "respond"  # what a reply is called where tools run
 
 
+def _nothing() -> None:
+    pass
+
+
 class Decision(NamedTuple):
-    """What follows, with the text of a reply; an empty one (to tools alone) is the canned one."""
+    """What follows, with the text of a reply; an empty one (to tools alone) is the canned one.
+
+    `sent` is to be called once that is stored: its draft may go.
+    """
 
     what: What
     text: str = ""
+    sent: "Callable[[], None]" = _nothing
 
 
 class Reply(NamedTuple):
@@ -43,7 +51,6 @@ class Interruption:
         self._menu = menu
         self._action = What.REPLY.value if action == RESPOND else action
         self._reply = reply
-        self._written: Composition | None = None
 
     @property
     def fixed(self) -> Decision | None:
@@ -65,11 +72,6 @@ class Interruption:
         """The menu over a prompt: also where the scope has a fixed action."""
         return self._ask(dialogue, over_prompt=True)
 
-    def sent(self) -> None:
-        """The reply has been stored: its draft may go."""
-        if self._written is not None:
-            self._written.sent()
-
     def _ask(self, dialogue: "Dialogue", *, over_prompt: bool) -> Decision:
         while True:
             outcome = dialogue.menu(self._menu.question(over_prompt=over_prompt))
@@ -80,11 +82,11 @@ class Interruption:
             else:
                 what = What.QUIT
             if what is What.REPLY and self._reply is not None:
-                text, following, _ = self._write(dialogue, self._reply.menu)
-                if text is None and following is Next.MENU:
+                written, composed = self._write(dialogue, self._reply.menu)
+                if composed.text is None and composed.next is Next.MENU:
                     continue
                 dialogue.deliberate()
-                return Decision(what, text or "")
+                return Decision(what, composed.text or "", written.sent)
             if what is What.QUIT:
                 dialogue.quit()
             elif what in (What.CONTINUE, What.BACK, What.RESTART):
@@ -93,17 +95,16 @@ class Interruption:
 
     def _menuless(self, dialogue: "Dialogue") -> Decision:
         assert self._reply is not None
-        text, following, pressed = self._write(dialogue, self._reply.action)
-        if text is not None:
+        written, composed = self._write(dialogue, self._reply.action)
+        if composed.text is not None:
             dialogue.deliberate()
-            return Decision(What.REPLY, text)
-        if not pressed:
+            return Decision(What.REPLY, composed.text, written.sent)
+        if not composed.pressed:
             dialogue.deliberate()
-        return Decision(What.REPLY) if following is Next.CANNED else Decision(What.CONTINUE)
+        return Decision(What.REPLY, sent=written.sent) if composed.next is Next.CANNED else Decision(What.CONTINUE)
 
-    def _write(self, dialogue: "Dialogue", context: Context) -> "tuple[str | None, Next | None, bool]":
+    def _write(self, dialogue: "Dialogue", context: Context) -> "tuple[Composition, Composed]":
         assert self._reply is not None
         dialogue.become(ladder.LOCAL)
-        self._written = self._reply.compose(context)
-        composed = self._written.run(dialogue)
-        return composed.text, composed.next, composed.pressed
+        written = self._reply.compose(context)
+        return written, written.run(dialogue)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Permission(NamedTuple):
-    """Whether a tool may run. `body` is what would run, as a person reads it; `whole` all of it, where that is cut.
+    """Whether a tool may run. `tool` is what the model calls it, `body` what would run, as a person reads it.
 
     `edit`: the arguments are to be looked at first. `may_remember`: whether an answer may hold for the whole turn.
     """
@@ -18,7 +18,7 @@ class Permission(NamedTuple):
     name: str
     arguments: dict[str, Any]
     body: str = ""
-    whole: str = ""
+    tool: str = ""
     edit: bool = False
     may_remember: bool = True
 
@@ -42,7 +42,6 @@ class Delivery(NamedTuple):
     name: str
     content: str
     edit: bool = False
-    body: str = ""
 
 
 Pending = Permission | Inquiry | Delivery

@@ -29,6 +29,7 @@ class Context(Enum):
     SKIP_REASON = "permission r"
     ARGUMENTS = "permission e"
     RESULT = "result e"
+    ANSWER = "a tool's question"
 
 
 class Next(Enum):
@@ -36,7 +37,7 @@ class Next(Enum):
 
     MENU = "back to the menu, or to the question that it was opened from"
     RESUME = "the response goes on"
-    CANNED = "the canned message; of a skipped tool: no reason"
+    CANNED = "the canned message; of a skipped tool: no reason; of a question: the empty text"
     NOTHING = "ends with a notice, the draft kept"
     ABORT = "aborted, the draft kept"
     INLINE = "the inline editor"
@@ -87,6 +88,9 @@ def editor_failed(context: Context, compose: bool | str) -> Next:
 
 _MENULESS = (Context.STREAMING_ACTION, Context.TURN_ACTION, Context.TOOL_ACTION)
 
+CONSENTS = (Context.ARGUMENTS, Context.RESULT, Context.ANSWER)
+"""Where sending lets something happen that the person has not written: only Enter does."""
+
 _EMPTY = {
     Context.QUERY: Next.NOTHING,
     Context.STREAMING_MENU: Next.MENU,
@@ -98,6 +102,7 @@ _EMPTY = {
     Context.SKIP_REASON: Next.CANNED,
     Context.ARGUMENTS: Next.MENU,
     Context.RESULT: Next.MENU,
+    Context.ANSWER: Next.CANNED,
 }
 _CANCELLED = {
     Context.QUERY: Next.NOTHING,
@@ -110,4 +115,5 @@ _CANCELLED = {
     Context.SKIP_REASON: Next.MENU,
     Context.ARGUMENTS: Next.MENU,
     Context.RESULT: Next.MENU,
+    Context.ANSWER: Next.MENU,
 }

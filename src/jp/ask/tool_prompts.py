@@ -6,7 +6,7 @@ the prompt has decided what becomes of the tool (`Dialogue.dropped`).
 """
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from jp.ask.compose import Composed
 from jp.ask.pending import (
@@ -24,7 +24,7 @@ from jp.ask.pending import (
 )
 from jp.ask.policy import Context, Next
 from jp.prompt.outcomes import Cancelled, Submitted
-from jp.prompt.questions import Choice, Edit, Item, Option, Secret, Select, confirm
+from jp.prompt.questions import Choice, Item, Option, Secret, Select, confirm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jp.ask.compose import Composition
     from jp.ask.dialogue import Dialogue
 
-    Compose = Callable[[Context, str, str], Composition]
+    Compose = Callable[["Wanted"], Composition]
 
 SKIP_PLACEHOLDER = "Why should it not run? The model is told; empty gives no reason."
 _PERMISSION = (
@@ -52,30 +52,44 @@ _DELIVERY = (
 )
 
 
+class Wanted(NamedTuple):
+    """A text that is wanted: for what, with which words before it, beginning with `seed`."""
+
+    context: Context
+    message: str
+    seed: str = ""
+    body: str = ""
+
+    @property
+    def placeholder(self) -> str:
+        """Ghost text."""
+        return SKIP_PLACEHOLDER if self.context is Context.SKIP_REASON else ""
+
+
 class ToolPrompts:
     """Asks what a turn's tools want to know.
 
-    `compose(context, message, placeholder)` gives the inline editor with its escape, `mode` its keys; `say` prints in
-    the middle of a dialogue.
+    `compose` gives the inline editor with its escape for a text; `check` says what is wrong with a call's arguments;
+    `whole` is all of what is to be approved, for `p`, and `show` prints it where the question is.
     """
 
-    def __init__(self, compose: "Compose", say: "Callable[[str], object]", mode: str) -> None:
+    def __init__(
+        self,
+        compose: "Compose",
+        check: "Callable[[Permission, dict[str, Any]], list[str]]",
+        whole: "Callable[[Permission], str]",
+        show: "Callable[[str], object]",
+    ) -> None:
         self._compose = compose
-        self._say = say
-        self._mode = mode
+        self._check = check
+        self._whole = whole
+        self._show = show
         self._left: dict[Context, str] = {}  # what was written about this prompt and not sent
         self._begun: list[Composition] = []
 
     def ask(self, dialogue: "Dialogue", prompt: Pending) -> Answered | None:
         """Ask one."""
         self._left, self._begun = {}, []
-        answer = self._asked(dialogue, prompt)
-        if answer is not None:
-            for composition in self._begun:
-                composition.sent()
-        return answer
-
-    def _asked(self, dialogue: "Dialogue", prompt: Pending) -> Answered | None:
         match prompt:
             case Permission():
                 return self._permission(dialogue, prompt)
@@ -84,14 +98,19 @@ class ToolPrompts:
             case Delivery():
                 return self._delivery(dialogue, prompt)
 
+    def sent(self) -> None:
+        """What was answered is stored: the drafts may go."""
+        for composition in self._begun:
+            composition.sent()
+
     # --- permission
 
     def _permission(self, dialogue: "Dialogue", prompt: Permission) -> Run | Skip | None:
-        editing = prompt.edit
+        editing = unasked = prompt.edit
         while True:
             if editing:
-                editing = False
-                edited = self._arguments(dialogue, prompt)
+                edited = self._arguments(dialogue, prompt, guarded=unasked)
+                editing = unasked = False
                 if edited is not None:
                     return Run(edited)
             outcome = dialogue.ask(permission(prompt))
@@ -101,7 +120,7 @@ class ToolPrompts:
                 case Submitted("n" | "N" as key):
                     return Skip(remember=key == "N")
                 case Submitted("p"):
-                    self._say(prompt.whole or as_json(prompt.arguments))
+                    self._show(self._whole(prompt))
                 case Submitted("r"):
                     reason = self._reason(dialogue, prompt)
                     if reason is not None:
@@ -116,30 +135,38 @@ class ToolPrompts:
     def _reason(self, dialogue: "Dialogue", prompt: Permission) -> str | None:
         """The reason for a skip, empty without one; None: back to the question."""
         message = f"Skip {prompt.name}:"
-        composed = self._written(dialogue, Context.SKIP_REASON, message, "", placeholder=SKIP_PLACEHOLDER)
+        composed = self._written(dialogue, Context.SKIP_REASON, message, "")
         if composed is None:
             return None
         if composed.text is None:
             return "" if composed.next is Next.CANNED else None
         return composed.text.strip()
 
-    def _arguments(self, dialogue: "Dialogue", prompt: Permission) -> dict[str, Any] | None:
-        """The arguments as edited, asked for again until they are JSON; None: back to the question, nothing changed."""
+    def _arguments(self, dialogue: "Dialogue", prompt: Permission, *, guarded: bool) -> dict[str, Any] | None:
+        """The arguments as edited, asked for again until they fit; None: back to the question, nothing changed."""
         text, error = as_json(prompt.arguments), ""
         while True:
-            composed = self._written(dialogue, Context.ARGUMENTS, f"Arguments of {prompt.name}:", text, error)
+            message = f"Arguments of {prompt.name}:"
+            composed = self._written(dialogue, Context.ARGUMENTS, message, text, error, guarded=guarded)
             if composed is None or composed.text is None:
                 return None
-            text = composed.text
+            text, guarded = composed.text, False
             try:
-                return parsed_arguments(text)
+                arguments = parsed_arguments(text)
+                faults = self._check(prompt, arguments) if arguments != prompt.arguments else []
+                if not faults:
+                    return arguments
+                error = "; ".join(faults)
             except ValueError as reason:
                 error = str(reason)
 
     # --- a tool's question
 
     def _inquiry(self, dialogue: "Dialogue", prompt: Inquiry) -> Answer | Unanswered | None:
-        outcome = dialogue.ask(inquiry(prompt, self._mode))
+        question = inquiry(prompt)
+        if question is None:
+            return self._text(dialogue, prompt)
+        outcome = dialogue.ask(question)
         match outcome:
             case Submitted(value):
                 return Answer(answer_of(prompt, value))
@@ -148,14 +175,24 @@ class ToolPrompts:
             case _:
                 return None
 
+    def _text(self, dialogue: "Dialogue", prompt: Inquiry) -> Answer | Unanswered | None:
+        default = "" if prompt.default is None else shown(prompt.default)
+        composed = self._written(dialogue, Context.ANSWER, prompt.text, default, guarded=True, body=about(prompt))
+        if composed is None:
+            return None
+        if composed.text is not None:
+            return Answer(composed.text)
+        return Answer("") if composed.next is Next.CANNED else Unanswered()
+
     # --- a result
 
     def _delivery(self, dialogue: "Dialogue", prompt: Delivery) -> Deliver | Withhold | None:
-        editing = prompt.edit
+        editing = unasked = prompt.edit
         while True:
             if editing:
-                editing = False
-                composed = self._written(dialogue, Context.RESULT, f"Result of {prompt.name}:", prompt.content)
+                message = f"Result of {prompt.name}:"
+                composed = self._written(dialogue, Context.RESULT, message, prompt.content, guarded=unasked)
+                editing = unasked = False
                 if composed is not None and composed.text is not None:
                     return Deliver(composed.text)
             outcome = dialogue.ask(delivery(prompt))
@@ -177,15 +214,16 @@ class ToolPrompts:
         text: str,
         error: str = "",
         *,
-        placeholder: str = "",
+        guarded: bool = False,
+        body: str = "",
     ) -> Composed | None:
         """What was written, beginning with what was left the last time; None where the dialogue is at its end.
 
-        Until the prompt is answered the text is kept as a draft.
+        The text is kept as a draft until what is answered is stored.
         """
-        composition = self._compose(context, message, placeholder)
+        composition = self._compose(Wanted(context, message, text, body))
         self._begun.append(composition)
-        composed = composition.edit(dialogue, self._left.get(context) or text, error)
+        composed = composition.edit(dialogue, self._left.get(context) or text, error, guarded=guarded)
         self._left[context] = composed.left
         return None if dialogue.over else composed
 
@@ -193,17 +231,22 @@ class ToolPrompts:
 def permission(prompt: Permission) -> Choice:
     """The question whether a tool may run."""
     options = [one for one in _PERMISSION if prompt.may_remember or one.key not in "YN"]
-    return Choice(f"Run {prompt.name}", tuple(options), body=prompt.body)
+    return Choice(f"Run {prompt.name}", tuple(options), body=prompt.body, more="; p prints all")
 
 
 def delivery(prompt: Delivery) -> Choice:
     """The question whether the model gets a result."""
-    return Choice(f"Give the result of {prompt.name} to the model", _DELIVERY, body=prompt.body)
+    return Choice(f"Give the result of {prompt.name} to the model", _DELIVERY, body=prompt.content)
 
 
-def inquiry(prompt: Inquiry, mode: str) -> Choice | Select | Secret | Edit:
-    """A tool's question."""
-    body = f"{prompt.name} asks:" + (f"\n{prompt.pre_amble}" if prompt.pre_amble else "")
+def about(prompt: Inquiry) -> str:
+    """Who asks, and what it says before the question."""
+    return f"{prompt.name} asks:" + (f"\n{prompt.pre_amble}" if prompt.pre_amble else "")
+
+
+def inquiry(prompt: Inquiry) -> Choice | Select | Secret | None:
+    """A tool's question; None where a text is to be written."""
+    body = about(prompt)
     match prompt.kind:
         case "boolean":
             default = {True: "y", False: "n"}.get(prompt.default, "") if isinstance(prompt.default, bool) else ""
@@ -215,8 +258,7 @@ def inquiry(prompt: Inquiry, mode: str) -> Choice | Select | Secret | Edit:
         case "secret":
             return Secret(prompt.text, body=body)
         case _:
-            seed = "" if prompt.default is None else shown(prompt.default)
-            return Edit(prompt.text, seed=seed, mode=mode, body=body)
+            return None
 
 
 def answer_of(prompt: Inquiry, value: str) -> Any:

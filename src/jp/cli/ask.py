@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from jp.cli.context import Context
     from jp.cli.model import Choice
+    from jp.cli.tools import Workshop
     from jp.config.load import Config
     from jp.conversation.attachments import Attachment
     from jp.storage.conversation import Conversation
@@ -28,6 +29,7 @@ class Query:
         self._changed: dict[str, object] = {}  # settings changed while it was written
         self._said: set[str] = set()
         self._aborted: str | None = None  # what was asked and is not stored
+        self._workshop: Workshop | None = None
         self._offered = False  # what waits for trust has been asked about
         self._made: str | None = None  # the conversation that the text went to
 
@@ -42,7 +44,10 @@ class Query:
         wanted = for_query(self._args, self._ctx)  # where there is no workspace, say so before reading stdin
         text = joined(words, self._piped(words))
         if self._args.edit or (not text and not self._args.no_edit and self._ctx.promptability):
-            return self._write(wanted, text)
+            try:
+                return self._write(wanted, text)
+            finally:
+                self._close()
         if self._args.quote:
             text = self._quoted(wanted) + text
         if not text:
@@ -50,7 +55,15 @@ class Query:
             if named := [name for _, name in self._args.tools or () if name]:
                 error.hints = (f"`{named[-1]}` was read as a tool's name: one word comes before `-t`", *error.hints)
             raise error
-        return self._send(wanted, text)
+        try:
+            return self._send(wanted, text)
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        """End what was started for the tools."""
+        if self._workshop is not None:
+            self._workshop.close()
 
     def _write(self, wanted: str | None, text: str) -> int:
         """Have the text written, before anything is locked or made; then send it."""
@@ -59,7 +72,8 @@ class Query:
         ctx = self._ctx
         conversation = ctx.store.open(wanted) if wanted is not None else None
         config = self._config(conversation)
-        self._checked(config)
+        choice, _ = self._checked(config)
+        self._set_up(config, choice)
         seed = (self._quoted(wanted) if self._args.quote else "") + text
         writing = Writing(ctx, config, conversation, edit=self._args.edit)
         written = writing.write(seed)
@@ -90,12 +104,18 @@ class Query:
         try:
             config = self._config(conversation)
             choice, attachments = self._checked(config)
+            workshop = self._set_up(config, choice)
+            if workshop is not None:
+                workshop.settle()
+                self._check_use(workshop)
             if conversation is None:
                 conversation = self._new(config, text)
+            if workshop is not None:
+                workshop.conversation_id = conversation.id
             self._made = conversation.id if conversation.persisted else None
             from jp.cli.query_turn import QueryTurn
 
-            turn = QueryTurn(self._args, self._ctx, config, conversation, self._say)
+            turn = QueryTurn(self._args, self._ctx, config, conversation, workshop, self._say)
             status = turn.ask(choice, text, attachments)
             self._aborted = turn.aborted
             return status
@@ -122,7 +142,7 @@ class Query:
 
         layers = []
         if conversation is not None:
-            layers = conversation_layers(conversation.base_config, conversation.config_deltas())
+            layers = conversation_layers(conversation.base_config, conversation.config_deltas(), conversation.id)
         flags = {**self._changed, **query_flags(self._args)}
         config = self._ctx.load_config(conversation=layers, flags=flags)
         if config.withheld and not self._offered:
@@ -156,6 +176,31 @@ class Query:
         self._say(skipped)
         return choice, found
 
+    def _set_up(self, config: "Config", choice: "Choice") -> "Workshop | None":
+        """The tools of this run, their MCP servers on the way; None where no tool may be used.
+
+        The embedded model is offered those alone that are configured or named: it reads a page of definitions longer
+        than it answers.
+        """
+        if (self._args.tool_use or config.root.assistant.tool_choice) == "none":
+            return None
+        from jp.cli.tools import Workshop
+
+        earlier, self._workshop = self._workshop, Workshop(self._ctx, config, offer=choice.weights is None)
+        self._workshop.start_servers(earlier=earlier)
+        return self._workshop
+
+    def _check_use(self, workshop: "Workshop") -> None:
+        wanted = self._args.tool_use
+        if wanted in (None, "auto") or workshop.offered():
+            return
+        from jp.errors import UsageError
+
+        raise UsageError(
+            "a tool has to be used (`--tool-use`), and none is on",
+            hints=["`-t NAME` turns one on; `jp tool ls` lists them"],
+        )
+
     def _say(self, notices: "list[str]") -> int:
         """Print notices, each once; returns how many there were."""
         for notice in notices:
@@ -178,7 +223,10 @@ class Query:
             return None
         if isinstance(held, str):
             place = store.place(wanted)
-            wanted = store.fork_directory(place.existing[0], local=place.projection is None)
+            source, wanted = wanted, store.fork_directory(place.existing[0], local=place.projection is None)
+            from jp.cli.trusting import remember_fork
+
+            remember_fork(self._ctx, source, wanted)
             held = lock(wanted, self._ctx)
         try:
             return store.open(wanted, held)
@@ -188,6 +236,7 @@ class Query:
 
     def _new(self, config: "Config", text: str) -> "Conversation":
         from jp.cli.labels import of_new
+        from jp.llm.registry import key_variables
         from jp.storage.errors import WriteError
         from jp.turn.title import from_heading
 
@@ -200,7 +249,7 @@ class Query:
             expires_at = self._ctx.store.clock() + timedelta(seconds=duration(self._args.tmp or DEFAULT_EXPIRY))
         settings = config.root.conversation
         local = self._args.local or settings.start_local
-        labels = of_new(settings.labels, self._ctx)
+        labels = of_new(settings.labels, self._ctx, key_variables(config.root.providers))
         try:
             made = self._ctx.store.create(
                 title=self._args.title or (from_heading(text) if settings.title.from_heading else None),

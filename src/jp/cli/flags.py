@@ -31,15 +31,13 @@ def query_flags(args: "argparse.Namespace") -> "dict[str, object]":
         flags[f"{_PARAMETERS}.reasoning"] = _plain(args.reasoning)
     if args.no_reasoning:
         flags[f"{_PARAMETERS}.reasoning"] = "off"
-    if args.tool_use:
-        flags["assistant.tool_choice"] = args.tool_use
     return flags
 
 
 def tool_directives(args: "argparse.Namespace") -> "list[tuple[str, str]]":
     """Which tools are turned on and off, from left to right; the one that has to be used is turned on, too."""
-    used = [("on", args.tool_use)] if args.tool_use not in (None, "required", "none") else []
-    return [*(args.tools or ()), *used]
+    used = [("on", args.tool_use)] if args.tool_use not in (None, "auto", "required", "none") else []
+    return [(what, name) for what, names in (args.tools or ()) for name in names.split(",")] + used
 
 
 def _plain(value: str) -> object:

@@ -4,7 +4,7 @@ from jp.errors import JpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from jp.cli.context import Context
     from jp.config.sections.conversation import Label, LabelCommand
@@ -17,29 +17,36 @@ class LabelCommandError(JpError):
     code = "label_command"
 
 
-def of_new(configured: "Mapping[str, str | Label]", ctx: "Context") -> dict[str, list[str]]:
+def of_new(
+    configured: "Mapping[str, str | Label]", ctx: "Context", hidden: "Collection[str]" = ()
+) -> dict[str, list[str]]:
     """The labels of a new conversation. Before it is made: what can fail or be asked comes first.
 
-    Raises LabelCommandError, NotPromptable where a command waits for an approval that nobody can give, and Shutdown.
+    `hidden` are variables that no command is told: where providers have their keys. Raises LabelCommandError,
+    NotPromptable where a command waits for an approval that nobody can give, and Shutdown.
     """
     found = {}
+    environ = {name: value for name, value in ctx.environ.items() if name not in hidden}
     for name, label in configured.items():
         if isinstance(label, str):
             found[name] = [label]
         elif label.apply_on.new:
-            value = label.value if isinstance(label.value, str) else _from_command(name, label.value, label.run, ctx)
+            given = label.value
+            value = given if isinstance(given, str) else _from_command(name, given, label.run, ctx, environ)
             if value is not None:
                 found[name] = [value]
     return found
 
 
-def _from_command(name: str, given: "LabelCommand", run: str, ctx: "Context") -> str | None:
+def _from_command(
+    name: str, given: "LabelCommand", run: str, ctx: "Context", environ: "Mapping[str, str]"
+) -> str | None:
     """What the command says; None leaves the label out: it was refused, or says nothing."""
     shown = _shown(given.cmd)
     if run == "deny" or (run == "ask" and not _approved(name, shown, ctx)):
         ctx.printer.note(f"the label `{name}` is left out: its command was not run")
         return None
-    return _output(name, _argv(name, given.cmd), shown, ctx) or None
+    return _output(name, _argv(name, given.cmd), shown, ctx, environ) or None
 
 
 def _approved(name: str, shown: str, ctx: "Context") -> bool:
@@ -72,7 +79,7 @@ def _argv(name: str, command: "str | Command") -> list[str]:
     return [command.program, *command.args]
 
 
-def _output(name: str, argv: list[str], shown: str, ctx: "Context") -> str:
+def _output(name: str, argv: list[str], shown: str, ctx: "Context", environ: "Mapping[str, str]") -> str:
     import os
     import signal
 
@@ -85,7 +92,7 @@ def _output(name: str, argv: list[str], shown: str, ctx: "Context") -> str:
     try:
         child = spawn(
             argv,
-            env=ctx.environ,
+            env=environ,
             cwd=ctx.workspace.root,
             stdin=DEVNULL,
             stdout=PIPE,

@@ -249,6 +249,8 @@ def _shielded(module: "ModuleType", words: "list[str]") -> "list[str]":
         name, eq, value = word.partition("=")
         if eq and name in (equals | named):
             out += [(equals | named)[name], value]
+        elif not word.startswith("--") and word[:2] in named and _is_name(word[2:]):
+            out += [named[word[:2]], word[2:]]
         elif word in named and i + 1 < len(words) and _is_name(words[i + 1]):
             out += [named[word], words[next(left)]]
         else:
@@ -257,7 +259,7 @@ def _shielded(module: "ModuleType", words: "list[str]") -> "list[str]":
 
 
 def _is_name(word: str) -> bool:
-    return word[:1].isalnum() and all(letter.isalnum() or letter in "_-." for letter in word)
+    return word[:1].isalnum() and all(letter.isalnum() or letter in "_-.," for letter in word)
 
 
 def _group(node: Node, prog: str, rest: "list[str]") -> "NoReturn":

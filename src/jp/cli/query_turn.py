@@ -26,16 +26,26 @@ TITLE_SECS = 2.0  # beyond the answer's own end; a title is not worth more of an
 
 
 class QueryTurn:
-    """A turn in a conversation, with the configuration that holds for it. `say` prints notices, each once."""
+    """A turn in a conversation, with the configuration that holds for it.
+
+    `workshop` has its tools, None: there are none. `say` prints notices, each once.
+    """
 
     def __init__(
-        self, args: "argparse.Namespace", ctx: "Context", config: "Config", conversation: "Conversation", say: "Say"
+        self,
+        args: "argparse.Namespace",
+        ctx: "Context",
+        config: "Config",
+        conversation: "Conversation",
+        workshop: "Workshop | None",
+        say: "Say",
     ) -> None:
         self.aborted: str | None = None  # what was asked and is not stored
         self._args = args
         self._ctx = ctx
         self._config = config
         self._conversation = conversation
+        self._workshop = workshop
         self._say = say
 
     def ask(self, choice: "Choice", text: str, attachments: "list[Attachment]") -> int:
@@ -52,18 +62,14 @@ class QueryTurn:
         remembered = conversation.id if conversation.persisted else None
         screen, author = self._screen(), config.root.user.name
         presses = self._presses()
-        workshop = self._workshop(choice)
         title: Title | None = None
         with Turn(writer, screen, self._ctx.store.clock, author=author, presses=presses) as turn:
-            if workshop is not None:
-                workshop.start_servers(turn.inbox.post)
             with turn.gap():
                 self._record_request(turn, text, fresh=fresh)
             if not turn.stopped:
                 connection = connect(choice, config, remembered, self._ctx)
                 try:
-                    if workshop is not None:
-                        self._equip(turn, workshop, connection)
+                    self._equip(turn, connection)
                     title = self._title(connection, text, turn.inbox) if fresh else None
                     turn.run(
                         connection.model,
@@ -75,8 +81,6 @@ class QueryTurn:
                         connection.keep()
                 finally:
                     connection.close()
-                    if workshop is not None:
-                        workshop.close()
         self._say(conversation.notices[said:])
         if turn.unstored is not None:
             raise self._rescued(turn.unstored)
@@ -96,33 +100,17 @@ class QueryTurn:
 
         return presses(self._ctx, self._config, self._conversation)
 
-    def _workshop(self, choice: "Choice") -> "Workshop | None":
-        """The tools of this run; None where no tool may be used.
-
-        The embedded model is offered those alone that are configured or named: it reads a page of definitions longer
-        than it answers.
-        """
-        if self._config.root.assistant.tool_choice == "none":
-            return None
-        from jp.cli.tools import Workshop
-
-        offer = choice.weights is None
-        return Workshop(self._ctx, self._config, offer=offer, conversation_id=self._conversation.id)
-
-    def _equip(self, turn: "Turn", workshop: "Workshop", connection: "Connection") -> None:
-        """Offer the tools that are there now to the model."""
-        from jp.cli.model import inquiry_model
-        from jp.cli.tools import await_servers
-
-        config, conversation = self._config, self._conversation
-        await_servers(workshop, turn, self._ctx)
-        workshop.settle()
-        offered = workshop.offered()
-        if not offered:
+    def _equip(self, turn: "Turn", connection: "Connection") -> None:
+        """Offer the tools to the model."""
+        workshop, config = self._workshop, self._config
+        offered = workshop.offered() if workshop is not None else []
+        if workshop is None or not offered:
             return
+        from jp.cli.model import inquiry_model
+
         model = connection.model
-        model.tools, model.tool_choice = offered, config.root.assistant.tool_choice
-        turn.tooling = workshop.tooling(conversation, lambda by: inquiry_model(config, by, connection, self._ctx))
+        model.tools, model.tool_choice = offered, self._args.tool_use or config.root.assistant.tool_choice
+        turn.tooling = workshop.tooling(self._conversation, lambda by: inquiry_model(config, by, connection, self._ctx))
 
     def _hinted(self, error: "JpError", model: "Model") -> "JpError":
         """The error of a turn, with how to go on where something came before it, or the model that may be meant."""
@@ -194,16 +182,12 @@ class QueryTurn:
         in_effect = self._config.commands()
         if not in_effect:
             return
-        import os
-
+        from jp.cli.trusting import remember
         from jp.config.trust import TrustStore
-        from jp.storage import files
 
-        store = TrustStore.of(self._ctx.environ)
-        text = store.remembering(self._ctx.workspace.root, in_effect) if store.path else None
-        if text is not None:
-            files.make_directory(os.path.dirname(store.path), 0o700)
-            files.write_atomic(store.path, text.encode(), follow=True)
+        store, root, here = TrustStore.of(self._ctx.environ), self._ctx.workspace.root, self._conversation.id
+        if store.path and store.with_recorded(root, in_effect, here) is not None:
+            remember(store, lambda: store.with_recorded(root, in_effect, here))
 
     def _screen(self) -> "Screen":
         from jp.turn.screen import Screen

@@ -10,11 +10,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from jp.ask.compose import Composition
-    from jp.ask.dialogue import Dialogue
     from jp.ask.interruption import Decision
-    from jp.ask.pending import Answered as Answer
-    from jp.ask.pending import Pending
-    from jp.ask.policy import Context as Wanted
+    from jp.ask.pending import Pending, Permission
+    from jp.ask.tool_prompts import Wanted
     from jp.cli.context import Context
     from jp.config.load import Config
     from jp.config.sections.assistant import AssistantOverride
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from jp.tool.executor import Executor
     from jp.tool.mcp.servers import Servers
     from jp.turn.call_events import Answered, Unattended
-    from jp.turn.loop import Model, Turn
+    from jp.turn.loop import Model
     from jp.turn.tooling import Tooling
 
 Directive = tuple[str, str]
@@ -44,51 +42,98 @@ class FixedToolError(UsageError):
 
 
 class Workshop:
-    """The tools of one run, in a workspace and for a conversation (None: for no one in particular)."""
+    """The tools of one run, in a workspace and for the conversation `conversation_id` (empty: for none)."""
 
-    def __init__(self, ctx: "Context", config: "Config", *, offer: bool = True, conversation_id: str = "") -> None:
+    def __init__(self, ctx: "Context", config: "Config", *, offer: bool = True) -> None:
         from jp.tool.toolbox import Toolbox
+        from jp.turn.inbox import Inbox
 
+        self.conversation_id = ""
         self._ctx = ctx
         self._config = config
-        self._conversation_id = conversation_id
+        self._inbox = Inbox()
         self._executors: dict[str, Executor] = {}
         self._servers: Servers | None = None
+        self._unknown: list[str] = []  # servers that tools come from and that are not configured
         self.box = Toolbox(config.root.conversation.tools, offer=offer)
 
     # --- MCP servers
 
-    def start_servers(self, post: "Callable[[object], object]", names: "Iterable[str] | None" = None) -> bool:
-        """Start the MCP servers that tools come from, in the background; whether there are any."""
-        wanted = [name for name in self.box.servers(names) if ("providers", "mcp", name) not in self._waiting()]
+    def start_servers(self, names: "Iterable[str] | None" = None, earlier: "Workshop | None" = None) -> None:
+        """Start the MCP servers that tools come from, in the background; those that `earlier` has started are taken."""
+        waiting, configs = self._waiting(), self._config.root.providers.mcp
+        # One of the user's own starts as he has configured it, whatever the workspace adds to it that waits.
+        own = self._config.own_servers
+        named = [name for name in self.box.servers(names) if name in own or ("providers", "mcp", name) not in waiting]
+        wanted = [name for name in named if name in configs]
+        self._unknown = [name for name in named if name not in configs]
+        if earlier is not None and earlier._config.root.providers.mcp == self._config.root.providers.mcp:
+            self._servers, self._inbox, earlier._servers = earlier._servers, earlier._inbox, None
         if not wanted:
-            return False
-        from jp.tool.mcp.servers import Servers
+            return
+        if self._servers is None:
+            from jp.tool.mcp.servers import Servers
 
-        configs = self._config.root.providers.mcp
-        self._servers = Servers(configs, self._ctx.environ, self.hidden, self._ctx.workspace.root, post)
+            root = self._ctx.workspace.root
+            own = self._config.own_servers
+            self._servers = Servers(configs, self._ctx.environ, self.hidden, root, self._inbox.post, own)
         self._servers.start(wanted)
-        return True
 
-    @property
-    def starting(self) -> "list[str]":
-        """The servers that are not there yet."""
-        return list(self._servers.pending) if self._servers is not None else []
+    def await_servers(self) -> None:
+        """Wait until every MCP server is there or has failed. Main thread; raises Shutdown."""
+        servers = self._servers
+        if servers is None or not servers.pending:
+            return
+        from jp.interrupt.checkpoint import checkpoint
+
+        progress = self._config.root.style.mcp_startup
+        status = None
+        if progress.show:
+            interval = progress.interval_ms / 1000
+            status = self._ctx.printer.status("Starting MCP servers…", delay=progress.delay_secs, interval=interval)
+        ended = self._inbox.attend(self._ctx.router)
+        try:
+            while servers.pending:
+                if status is not None:
+                    status.detail(", ".join(servers.pending))
+                self._inbox.get()
+                checkpoint()
+        finally:
+            ended()
+            if status is not None:
+                status.end()
 
     def settle(self, names: "Iterable[str] | None" = None) -> None:
-        """Make the definitions, now that every server is there or has failed. Raises McpStartError."""
+        """Make the definitions, once every server is there or has failed.
+
+        Main thread; raises McpStartError and Shutdown.
+        """
+        self.await_servers()
         find = None
+        failed = set(self._unknown)
+        for server in self._unknown:
+            tools = [name for name in self.box.enabled() if self._servers_of(name) == [server]]
+            self._ctx.printer.note(
+                f"the MCP server {server} is not configured; without it there is no {' and no '.join(tools)} "
+                f"(`--no-tools={','.join(tools)}` turns that off)"
+            )
         if self._servers is not None:
             for error in self._servers.errors:
                 raise error
             for notice in self._servers.notices:
-                self._ctx.printer.note(notice.message)
+                self._ctx.printer.note("; ".join((notice.message, *notice.hints[:-1])))  # the last is on `optional`
+                failed.add(str(notice.metadata.get("server")))
+            for left_out in self._servers.left_out:
+                self._ctx.printer.note(left_out)
             find = self._servers.find
         self.box.build(names, find)
         waiting = {path[2] for path in self._waiting() if path[:2] == ("conversation", "tools")}
         for name, problem in self.box.problems.items():
-            if name not in waiting:
+            if name not in waiting and not failed.intersection(self._servers_of(name)):
                 self._ctx.printer.note(problem)
+
+    def _servers_of(self, name: str) -> "list[str]":
+        return self.box.servers([name]) if name in self.box.all() else []
 
     def _waiting(self) -> "set[tuple[str, ...]]":
         """What is not in effect until the workspace is trusted, tool by tool and server by server."""
@@ -129,7 +174,7 @@ class Workshop:
             return LocalTools(
                 root,
                 workspace_id=ctx.workspace.id or "",
-                conversation_id=self._conversation_id,
+                conversation_id=self.conversation_id,
                 environ=ctx.environ,
                 hidden=self.hidden,
                 spill_dir=spill_directory(ctx),
@@ -151,14 +196,24 @@ class Workshop:
         from jp.turn.toolkit import Toolkit
 
         defaults = self._config.root.conversation.tools.defaults
-        asking = Asking(self._ctx, self._config, conversation.id)
+        kit = Toolkit(self.box, self.executor, lambda: look(self._ctx, self._config))
+        asking = Asking(self._ctx, self._config, conversation.id, kit.faults, kit.whole)
         return Tooling(
-            Toolkit(self.box, self.executor, lambda: look(self._ctx, self._config)),
+            kit,
             self.executor,
             asking.ask,
             model,
+            self._kept,
             defaults.cancellation_response,
         )
+
+    def _kept(self, name: str, content: str) -> str:
+        from jp.tool.output import Spill
+
+        spill = Spill(spill_directory(self._ctx), name)
+        spill.write(content.encode("utf-8", "replace"))
+        spill.end()
+        return spill.path
 
 
 def look(ctx: "Context", config: "Config") -> "Look":
@@ -193,73 +248,67 @@ def spill_directory(ctx: "Context") -> str:
 
 
 class Asking:
-    """Asks the person about tools, on the terminal; says so where nobody can be asked."""
+    """Asks the person about tools, on the terminal; says so where nobody can be asked.
 
-    def __init__(self, ctx: "Context", config: "Config", conversation_id: str) -> None:
+    `check` says what is wrong with a call's arguments, `whole` is all of what is to be approved.
+    """
+
+    def __init__(
+        self,
+        ctx: "Context",
+        config: "Config",
+        conversation_id: str,
+        check: "Callable[[Permission, dict[str, Any]], list[str]]" = lambda *_: [],
+        whole: "Callable[[Permission], str]" = lambda prompt: prompt.body,
+    ) -> None:
         self._ctx = ctx
         self._config = config
         self._conversation_id = conversation_id
+        self._check = check
+        self._whole = whole
 
     def ask(self, prompt: "Pending") -> "Answered | Unattended | Decision | None":
         """Put a prompt to the person. Main thread; raises Shutdown."""
+        from jp.ask.tool_prompts import ToolPrompts
         from jp.terminal.promptability import NotPromptable
         from jp.turn.call_events import Answered, Unattended
 
+        prompts = ToolPrompts(self._compose, self._check, self._whole, self._ctx.printer.show)
         try:
-            answer, dropped = self._ctx.asker.run(lambda dialogue: self._asked(dialogue, prompt))
+            answer, dropped = self._ctx.asker.run(
+                lambda dialogue: (prompts.ask(dialogue, prompt), dialogue.dropped), about=prompt.name
+            )
         except NotPromptable as error:
             return Unattended(error)
-        return Answered(answer) if answer is not None else dropped
+        except JpError as error:  # no descriptors left, a terminal that was taken away: nobody has agreed to anything
+            return Unattended(error, broken=True)
+        return Answered(answer, prompts.sent) if answer is not None else dropped
 
-    def _asked(self, dialogue: "Dialogue", prompt: "Pending") -> "tuple[Answer | None, Decision | None]":
-        from jp.ask.tool_prompts import ToolPrompts
-        from jp.cli.asking import say
+    def _compose(self, wanted: "Wanted") -> "Composition":
+        from hashlib import sha256
 
-        mode = self._config.root.editor.inline.edit_mode
-        answer = ToolPrompts(self._compose, say(self._ctx), mode).ask(dialogue, prompt)
-        return answer, dialogue.dropped
-
-    def _compose(self, wanted: "Wanted", message: str, placeholder: str) -> "Composition":
         from jp.ask.compose import Composition, TextEditing
         from jp.cli.asking import drafts, editor_for, missing_editor, rescue, say
 
         ctx, config = self._ctx, self._config
         editor = editor_for(ctx, config)
+        about = sha256(f"{wanted.message}\0{wanted.seed}".encode("utf-8", "replace")).hexdigest()[:12]
         return Composition(
-            wanted,
-            message=message,
+            wanted.context,
+            message=wanted.message,
             cancel="menu",
             compose=config.root.interrupt.tool_call.compose_in_editor,
             mode=config.root.editor.inline.edit_mode,
             editing=TextEditing(editor) if editor is not None else None,
             missing=missing_editor(ctx, config),
             drafts=drafts(ctx),
-            key=f"{wanted.name.lower()}-{self._conversation_id}",
+            key=f"{wanted.context.name.lower()}-{self._conversation_id}-{about}",
             say=say(ctx),
             rescue=lambda text: rescue(ctx, text),
             swaps=True,
-            placeholder=placeholder,
+            placeholder=wanted.placeholder,
+            body=wanted.body,
         )
-
-
-def await_servers(workshop: Workshop, turn: "Turn", ctx: "Context") -> None:
-    """Wait until every MCP server is there or has failed. Main thread; raises Shutdown."""
-    from jp.interrupt.checkpoint import checkpoint
-
-    if not workshop.starting:
-        return
-    ended = turn.inbox.attend(ctx.router)
-    status = turn.screen.starting(workshop.starting)
-    try:
-        while workshop.starting:
-            turn.inbox.get()
-            checkpoint()
-            if status is not None:
-                status.detail(", ".join(workshop.starting))
-    finally:
-        ended()
-        if status is not None:
-            status.end()
 
 
 def flags(config: "Config", directives: "Sequence[Directive]") -> "dict[str, Any]":

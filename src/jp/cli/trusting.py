@@ -9,7 +9,7 @@ from jp.errors import JpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from jp.cli.context import Context
     from jp.config.load import Config, Layer
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jp.prompt.questions import Choice
 
 WIDTH = 100  # characters of a value on one line
+LOCK_SECS = 5.0  # that another process may take to write what is trusted, which is a matter of milliseconds
+PRIVATE = "your own file for the workspace with this id; it has not been used in this place before"
 
 
 class NoTrustStoreError(JpError):
@@ -75,7 +77,7 @@ def _layers(conversation_id: str, ctx: "Context") -> "Sequence[Layer]":
 
     try:
         conversation = ctx.store.open(conversation_id)
-        layers = conversation_layers(conversation.base_config, conversation.config_deltas())
+        layers = conversation_layers(conversation.base_config, conversation.config_deltas(), conversation_id)
     except StorageError as error:
         ctx.printer.note(f"{error.message}; what its conversation says is not looked at")
         return ()
@@ -95,6 +97,7 @@ def listing(values: "Iterable[Withheld]", root: str) -> str:
     lines: list[str] = []
     for origin, said in by_origin.items():
         lines += [*([""] if lines else []), visible(relative(origin, root))]
+        lines += [f"({PRIVATE})"] if any(each.private for each in said) else []
         for each in sorted(said, key=lambda one: one.key):
             lines += ["  " + line for line in _entry(each)]
     return "".join(f"{line}\n" for line in lines)
@@ -156,12 +159,36 @@ def store_of(ctx: "Context") -> "TrustStore":
     return store
 
 
-def remember(store: "TrustStore", text: str) -> None:
-    """Write the store. Raises WriteError."""
-    from jp.storage import files
+def remember(store: "TrustStore", change: "Callable[[], str | None]") -> None:
+    """Write the store as `change` makes it from what it is then; nobody else changes it meanwhile.
 
-    files.make_directory(os.path.dirname(store.path), 0o700)
-    files.write_atomic(store.path, text.encode(), follow=True)
+    Raises WriteError, and LockedError where somebody else does not come to an end with it.
+    """
+    import time
+
+    from jp.interrupt.checkpoint import checkpoint
+    from jp.storage import files, lock
+
+    end = time.monotonic() + LOCK_SECS
+    holder = lock.Holder.this_process("trust")
+    while (held := lock.try_acquire(f"{store.path}.lock", holder)) is None:
+        checkpoint()
+        if time.monotonic() > end:
+            raise lock.locked_error(lock.read_holder(f"{store.path}.lock"), "what is trusted")
+        time.sleep(0.01)
+    with held:
+        text = change()
+        if text is not None:
+            files.write_atomic(store.path, text.encode(), follow=True)
+
+
+def remember_fork(ctx: "Context", conversation_id: str, fork_id: str) -> None:
+    """Have what is trusted in a conversation trusted in its fork too. Raises as `remember`."""
+    from jp.config.trust import TrustStore
+
+    store, root = TrustStore.of(ctx.environ), ctx.workspace.root
+    if store.path and store.recorded(root, conversation_id):
+        remember(store, lambda: store.with_fork(root, conversation_id, fork_id))
 
 
 # --- asking when a run needs it
@@ -221,9 +248,10 @@ def offer_trust(ctx: "Context", config: "Config") -> bool:
         except NotPromptable:
             pass
     if answer == Submitted("y"):
-        return _kept(ctx, store, store.with_trusted(root, wanted))
+        own = confirmed_dir(ctx, wanted, config.withheld)
+        return _kept(ctx, store, lambda: store.with_trusted(root, wanted, confirmed_dir=own))
     if answer == Submitted("n"):
-        _kept(ctx, store, store.with_declined(root, wanted))
+        _kept(ctx, store, lambda: store.with_declined(root, wanted))
     if answer is None:
         ctx.printer.note(waiting_notice(len(config.withheld)))
     return False
@@ -240,12 +268,18 @@ def _offer(number: int, root: str) -> "Choice":
     return Choice(f"Trust {these} of {root}?", options, default="n")
 
 
-def _kept(ctx: "Context", store: "TrustStore", text: str) -> bool:
+def confirmed_dir(ctx: "Context", shown: "Iterable[Withheld]", waiting: "Iterable[Withheld]") -> str | None:
+    """The user's directory for the workspace where all was shown that its file says and that waits."""
+    private = {each.digest for each in waiting if each.private}
+    return ctx.workspace.user_dir if private and private <= {each.digest for each in shown} else None
+
+
+def _kept(ctx: "Context", store: "TrustStore", change: "Callable[[], str | None]") -> bool:
     """Whether the answer could be remembered; why not is said."""
     from jp.storage.errors import StorageError
 
     try:
-        remember(store, text)
+        remember(store, change)
     except StorageError as error:
         ctx.printer.note(f"{error.message}; nothing is trusted")
         return False

@@ -81,7 +81,8 @@ class Bench(Workshop):
         name = known.name
         lookup = None
         if known.origin == MCP:
-            self._start(name)
+            self.start_servers([name])
+            self.await_servers()
             assert self._servers is not None
             lookup = self._servers.find
         self.box.build(dict.fromkeys([*self.box.enabled(), name]), lookup)
@@ -89,27 +90,6 @@ class Bench(Workshop):
         if tool is None:
             raise self._not_there(name, known.server)
         return tool
-
-    def _start(self, name: str) -> None:
-        from jp.turn.screen import Screen
-
-        ctx, inbox = self.ctx, Inbox()
-        self.start_servers(inbox.post, [name])
-        assert self._servers is not None
-        status = None
-        ended = inbox.attend(ctx.router)
-        try:
-            if self.starting:
-                status = Screen(ctx.printer, None, self.config.root.style).starting(self.starting)
-            while self.starting:
-                inbox.get()
-                checkpoint()
-        finally:
-            ended()
-            if status is not None:
-                status.end()
-        for error in (*self._servers.errors, *self._servers.notices):
-            raise error
 
     def _not_there(self, name: str, server: str) -> UnusableToolError:
         assert self._servers is not None

@@ -13,7 +13,10 @@ from jp.config.tables import OneOf, Table
 from jp.errors import nearest
 
 NOT_CONFIG = frozenset(("JP_EDITOR", "JP_SESSION", "JP_LOG_FILE", "JP_NONINTERACTIVE", "JP_DEBUG", "JP_TEST_DATA"))
-"""Variables that are names of their own; `JP_TEST_DATA` is where the test suite finds its data."""
+NOT_CONFIG |= {"JP_WORKSPACE_ROOT"}
+"""Variables that are names of their own; `JP_TEST_DATA` is where the test suite finds its data, `JP_WORKSPACE_ROOT` is
+what MCP servers are told.
+"""
 
 
 FILES_ALONE = ("inherit", "extends")

@@ -65,7 +65,7 @@ def chain(paths: Paths) -> list[tuple[str, str]]:
         found.append(("workspace", first_file(os.path.join(paths.workspace_root, ".jp", "config"))))
         found += [("workspace", first_file(os.path.join(place, ".jp"))) for place in _down(paths)]
     if paths.user_workspace_dir:
-        found.append(("user", first_file(os.path.join(paths.user_workspace_dir, "config"))))
+        found.append(("private", first_file(os.path.join(paths.user_workspace_dir, "config"))))
     return [(scope, path) for scope, path in found if path]
 
 

@@ -1,13 +1,13 @@
 """Which values of a workspace's own files wait for trust: what runs a program, sends the user's keys somewhere, or
 reads the user's files.
 
-A server on this machine (`base_url` on loopback) is free, but nothing else of a provider is: `api_key_env` may name any
-variable, whose secret then goes to that server, as a key; `base_url_env` and `headers` steer where and with what. Nor
-are parameters that a provider is sent as they are, but for numbers: others tell it of servers that it is to reach, or
-to keep what was said. How much tools may do is `loosening`'s.
+A server on this machine (`base_url` on loopback) is free where no secret goes to it, but nothing else of a provider is:
+`api_key_env` may name any variable, whose secret then goes to that server, as a key; `base_url_env` and `headers` steer
+where and with what. Nor are parameters that a provider is sent as they are, but for numbers: others tell it of servers
+that it is to reach, or to keep what was said. How much tools may do is `loosening`'s.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jp.config.attached import leads_outside, parse
@@ -21,15 +21,18 @@ MODELS = (
     ("conversation", "title", "generate", "model"),
     ("conversation", "inquiry", "assistant", "model"),
 )
+RULES = ("conversation", "compaction", "rules")
+SUMMARY = ("summary", "model", "parameters", "other")
 LOOPBACK = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[^@\\]*)?"
 
 Found = Iterator[tuple[tuple[str, ...], Any]]
 
 
-def guarded(form: Mapping[str, Any]) -> Found:
+def guarded(form: Mapping[str, Any], has_key: Callable[[str], bool] = lambda _: True) -> Found:
     """The keys of a tree that wait for trust, with their values (`UNSET` where one is taken back).
 
-    The attachments are among them as a whole; `is_guarded_attachment` says which of them wait.
+    `has_key` says whether a provider is sent a secret. The attachments are among the keys as a whole;
+    `is_guarded_attachment` says which of them wait.
     """
     conversation = _table(form, "conversation")
     for name, tool in _tables(conversation, "tools"):
@@ -38,6 +41,9 @@ def guarded(form: Mapping[str, Any]) -> Found:
         parameters = _table_or_value(tool, "style", "parameters")
         if parameters is not None and parameters not in ("json", "function_call", "off"):
             yield ("conversation", "tools", name, "style", "parameters"), parameters
+        for question, _ in _tables(tool, "questions"):
+            target = ("conversation", "tools", name, "questions", question, "target")
+            yield from _parameters((*target, "model", "parameters", "other"), form)
     for name, label in _tables(conversation, "labels"):
         if isinstance(label.get("value"), dict):
             yield ("conversation", "labels", name, "value"), label["value"]
@@ -50,13 +56,16 @@ def guarded(form: Mapping[str, Any]) -> Found:
     names = bare(_table(form, "editor").get("envs"))
     if isinstance(names, list) and not set(names) <= set(EDITOR_VARIABLES):
         yield ("editor", "envs"), form["editor"]["envs"]  # what is in any other variable would be run
-    yield from _others(form)
+    yield from _others(form, has_key)
     for path in MODELS:
         yield from _parameters((*path, "parameters", "other"), form)
+    rules = bare(_table(conversation, "compaction").get("rules"))
+    if isinstance(rules, list) and any(list(_parameters(SUMMARY, rule)) for rule in rules if isinstance(rule, dict)):
+        yield RULES, _table(conversation, "compaction")["rules"]
     yield from _taken_back(form)
 
 
-def _others(form: Mapping[str, Any]) -> Found:
+def _others(form: Mapping[str, Any], has_key: Callable[[str], bool]) -> Found:
     """Servers and plugins."""
     for name, server in _tables(_table(form, "providers"), "mcp"):
         yield ("providers", "mcp", name), server
@@ -64,15 +73,17 @@ def _others(form: Mapping[str, Any]) -> Found:
         yield ("plugins", "command", name), plugin
     for name, provider in _tables(_table(form, "providers"), "llm"):
         if name != "aliases":
-            yield from _provider(("providers", "llm", name), provider)
+            yield from _provider(("providers", "llm", name), provider, has_key)
 
 
 def _parameters(path: tuple[str, ...], form: Mapping[str, Any]) -> Found:
-    """The parameters of one provider that are no numbers."""
-    for step in path:
+    """The parameters of one provider that are no numbers, or are taken back."""
+    for step in path[:-1]:
         form = _table(form, step)
-    for name, value in form.items():
-        if value is not UNSET and (isinstance(value, bool) or not isinstance(value, int | float)):
+    if form.get(path[-1]) is UNSET:
+        yield path, UNSET
+    for name, value in _table(form, path[-1]).items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
             yield (*path, name), value
 
 
@@ -87,12 +98,13 @@ def _taken_back(form: Mapping[str, Any]) -> Found:
             yield ("providers", "llm", name), UNSET
 
 
-def _provider(path: tuple[str, ...], provider: Mapping[str, Any]) -> Found:
+def _provider(path: tuple[str, ...], provider: Mapping[str, Any], has_key: Callable[[str], bool]) -> Found:
     """What of a provider decides where a secret of the user goes, and which."""
     url = provider.get("base_url", "http://localhost")
     if isinstance(url, Merge) and url.strategy == "replace":
         url = url.value
-    if not (isinstance(url, str) and is_loopback(url)):  # what is joined with another source's is no whole URL
+    here = isinstance(url, str) and is_loopback(url)  # what is joined with another source's is no whole URL
+    if "base_url" in provider and (not here or has_key(path[-1])):
         yield (*path, "base_url"), provider["base_url"]
     for key in ("api_key_env", "base_url_env"):
         if key in provider:

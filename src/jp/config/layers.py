@@ -14,10 +14,22 @@ class Layer:
     `source` is its kind (`file`, `environment`, `conversation`, `cfg`, `flag`), `name` what an error calls it (a path,
     a variable, the `--cfg` argument), `partial` the tree as it was written, `lenient` whether what is not understood is
     passed over (conversations of other versions) instead of refused. `scope` says whose a file is: `user`,
-    `workspace` or `argument`.
+    `private` (the user's own for the workspace's id), `workspace` or `argument`; `conversation` is the id of the
+    conversation that has stored it.
     """
 
-    __slots__ = ("lenient", "name", "notices", "partial", "path", "read_form", "scope", "source", "withheld")
+    __slots__ = (
+        "conversation",
+        "lenient",
+        "name",
+        "notices",
+        "partial",
+        "path",
+        "read_form",
+        "scope",
+        "source",
+        "withheld",
+    )
 
     def __init__(
         self,
@@ -28,6 +40,7 @@ class Layer:
         path: str | None = None,
         scope: str = "user",
         lenient: bool = False,
+        conversation: str = "",
     ) -> None:
         self.source = source
         self.name = name
@@ -35,6 +48,7 @@ class Layer:
         self.partial = dict(partial)
         self.scope = scope
         self.lenient = lenient
+        self.conversation = conversation
         self.notices: list[str] = []
         self.withheld: dict[str, Any] = {}
         self.read_form: dict[str, Any] | None = None

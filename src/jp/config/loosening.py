@@ -4,30 +4,33 @@ A workspace may make tools stricter, and say how they look. It may not have one 
 one, answer questions itself, or change what a tool of the user's is. A value is held against two things, and must
 loosen both to wait for trust: what the user's own sources say alone, and what holds below it (what was trusted before).
 
-An approval shows the call whatever `style` says; so that calls are not shown counts only where they run unasked.
+The built-in tools that only read run unasked because of what they are: where a workspace makes something else of such a
+name, that allowance is gone, and that it does is shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from jp.config.attached import leads_outside
 from jp.config.containers import bare
-from jp.config.kinds import MISSING, UNSET, Kind, Mismatch
-from jp.config.schema import root
+from jp.config.kinds import MISSING, UNSET
+from jp.config.units import Path, at, content, resolved
 
-Path = tuple[str, ...]
 Found = Iterator[tuple[Path, Any]]
 
 TOOLS = ("conversation", "tools")
+LABELS = ("conversation", "labels")
 UNASKED = frozenset(("read_file", "list_files", "grep_files", "describe_tools", "ask_user"))
 """The built-in tools that run without a question unless configured otherwise."""
 
-_TALKING = ("describe_tools", "ask_user")  # they touch nothing
-
 BUILTIN = UNASKED | {"write_file", "modify_file", "run_command", "fetch_page"}
 
+ON = {"state": True, "allow_toggle": "any"}
+SWITCHED_OFF = {"state": False, "allow_toggle": "if_named"}
+"""How the built-in tools are where the user has tools of his own: on when they are named, on the command line."""
+
 _ASKING = {"skip": 0, "ask": 1, "edit": 1, "unattended": 2}
+_LABEL = {"deny": 0, "ask": 1, "unattended": 2}
 _DETACHED = {"deny": 0, "defaults": 1, "auto": 2}
 _TOGGLE = {"never": 0, "if_named": 1, "if_named_or_group": 2, "any": 3}
 _EXCLUSIVE = {True: 0, None: 1, False: 2}
@@ -46,6 +49,9 @@ def policies(form: Mapping[str, Any]) -> Found:
         if tool is UNSET:
             yield (*TOOLS, name), UNSET
         yield from _of_tool((*TOOLS, name), bare(tool))
+    for name, label in _table(_table(form, "conversation"), "labels").items():
+        if "run" in _table({"": label}, ""):
+            yield (*LABELS, name, "run"), bare(label)["run"]
     for path in (("style", "tool_call", "show"), ("plugins", "auto_install")):
         if (value := at(form, path)) is not MISSING:
             yield path, value
@@ -72,22 +78,46 @@ def _of_tool(path: Path, tool: Any) -> Found:
         yield (*path, "style", "hidden"), _table(tool, "style")["hidden"]
 
 
-def loosens(path: Path, value: Any, state: Mapping[str, Any] | None, own: Mapping[str, Any] | None) -> bool:
-    """Whether a value of `policies`, laid over `state`, loosens that, and also what the user's `own` sources say.
+class Standing(NamedTuple):
+    """What a value is held against.
 
-    `own` None: what they say is not known, and whatever could loosen anything of theirs does.
+    `state` is what lower sources resolved to, `own` what the user's sources say alone (None: not known, and whatever
+    could loosen anything of theirs does), `builtin` whether a tool of that name is the built-in one.
     """
+
+    state: Mapping[str, Any] | None
+    own: Mapping[str, Any] | None
+    builtin: Callable[[str], bool]
+
+
+def loosens(path: Path, value: Any, standing: Standing) -> bool:
+    """Whether a value of `policies`, laid over what holds, loosens that, and also what the user's own sources say."""
+    state, own, builtin = standing
     if _takes_back(path, value):
-        return own is None or bool(_content(at(own, path)))
-    after = Said(state or {}, Change(path, value))
-    befores = [Said(state or {}), Said(own or {})]
+        return own is None or bool(content(at(own, path)))
+    others = has_tools(own)
+    after = Said(state or {}, Change(path, value), builtin=builtin, others=others)
+    befores = [Said(each or {}, builtin=builtin, others=others) for each in (state, own)]
     if path[:2] == TOOLS and path[3] in (*_NAMED, "source", "access"):
         return _of_the_user(path, after, own) and _differs(path, after, befores)
     if path[-1] == "answer" and path[3:4] == ("questions",):
         return after.get(path) is not None and _differs(path, after, befores)
+    if path[-1] == "target" and path[3:4] == ("questions",) and _steers(after.get(path)):
+        return _differs(path, after, befores)
     levels = _levels(path)
     reached = levels(after)
     return all(any(new > old for new, old in zip(reached, levels(before), strict=True)) for before in befores)
+
+
+def turned_on(name: str, tool: Any) -> bool:
+    """Whether a tool is turned on by being named in a table that does not say whether it is."""
+    return name in BUILTIN and isinstance(bare(tool), dict) and "enable" not in bare(tool)
+
+
+def has_tools(own: Mapping[str, Any] | None) -> bool:
+    """Whether the user has tools of his own, beside which the built-in ones are off."""
+    sources = [str(content(at(tool, ("source",)))) for tool in _tools(own or {}).values()]
+    return any(source.partition(".")[0] in ("local", "mcp") for source in sources)
 
 
 def _takes_back(path: Path, value: Any) -> bool:
@@ -101,17 +131,23 @@ def _differs(path: Path, after: "Said", befores: "list[Said]") -> bool:
     return all(after.get(path) != before.get(path) for before in befores)
 
 
-def _content(value: Any) -> Any:
-    return None if value is MISSING else bare(value)
+def _steers(target: Any) -> bool:
+    """Whether who answers a question is told more than the question, or its provider more than numbers."""
+    if not isinstance(target, dict):
+        return False
+    other = at(target, ("model", "parameters", "other"))
+    told = content(other) or {}
+    return bool(set(target) - {"model"}) or any(
+        isinstance(item, bool) or not isinstance(item, int | float) for item in told.values()
+    )
 
 
 def _of_the_user(path: Path, after: "Said", own: Mapping[str, Any] | None) -> bool:
     """Whether a change of what a tool is, or may touch, is one of a tool that the user has without the workspace."""
     name, key = path[2], path[3]
-    if key == "source" and after.get(path) == "local":
-        return False  # what it runs is a command, which waits itself
     if own is None:
-        return True
+        # What a local tool runs is a command, which waits itself.
+        return key != "source" or name in BUILTIN or after.get(path) != "local"
     tool = _table(_tools(own), name)
     if key == "access":
         rules = (after.get(path) or {}).get("fs", [])
@@ -122,7 +158,7 @@ def _of_the_user(path: Path, after: "Said", own: Mapping[str, Any] | None) -> bo
         server = rest.partition(".")[0]
         if kind == "mcp" and server in _table(_table(own, "providers"), "mcp"):
             return True
-        return "source" in tool or "command" in tool or (name in BUILTIN and kind != "builtin")
+        return "source" in tool or "command" in tool or (name in BUILTIN and kind not in ("", "builtin"))
     return name in BUILTIN or "command" in tool or "source" in tool
 
 
@@ -134,11 +170,24 @@ class Change(NamedTuple):
 
 
 class Said:
-    """What a state says of tools, and what holds where it says nothing; `change` is laid over it."""
+    """What a state says of tools, and what holds where it says nothing; `change` is laid over it.
 
-    def __init__(self, state: Mapping[str, Any], change: Change | None = None) -> None:
+    `builtin` says whether a tool is the built-in one of its name, `others` whether these are off where nobody names
+    them.
+    """
+
+    def __init__(
+        self,
+        state: Mapping[str, Any],
+        change: Change | None = None,
+        *,
+        builtin: Callable[[str], bool] = lambda name: name in BUILTIN,
+        others: bool = False,
+    ) -> None:
         self._state = state
         self._change = change
+        self._builtin = builtin
+        self._others = others
 
     def get(self, path: Path) -> Any:
         """The resolved value at a key; None where nothing is said."""
@@ -156,7 +205,7 @@ class Said:
         said = self.tool(name, "run")
         if said is None:
             said = self.tool("*", "run")
-            said = "unattended" if said == "ask" and name in UNASKED else said
+            said = "unattended" if said == "ask" and name in UNASKED and self._builtin(name) else said
         return str(said)
 
     def format(self, name: str) -> str:
@@ -174,7 +223,10 @@ class Said:
 
     def enable(self, name: str) -> tuple[bool, str]:
         """Whether it is enabled, and what may change that."""
-        said = [self.tool(name, "enable") or {}, self.tool("*", "enable") or {}, {"state": True, "allow_toggle": "any"}]
+        own = self.tool(name, "enable") or {}
+        if not own and self._others and name in BUILTIN and at(self._state, (*TOOLS, name)) is MISSING:
+            own = SWITCHED_OFF
+        said = [own, self.tool("*", "enable") or {}, ON]
         state, toggle = (next(s[key] for s in said if s.get(key) is not None) for key in ("state", "allow_toggle"))
         return bool(state), str(toggle)
 
@@ -184,6 +236,8 @@ Levels = Callable[[Said], tuple[int, ...]]
 
 def _levels(path: Path) -> Levels:
     """How much is let happen at a key: numbers, of which a greater one is looser."""
+    if path[:2] == LABELS:
+        return lambda said: (_LABEL[str(said.get(path))],)
     if path[:2] != TOOLS:
         return lambda said: (said.get(path) is (path[0] == "plugins"),)
     name, key = path[2], path[3]
@@ -193,15 +247,10 @@ def _levels(path: Path) -> Levels:
         "result": lambda said: (_ASKING[said.tool(name, "result") or said.tool("*", "result")],),
         "detached": lambda said: tuple(_DETACHED[word] for word in said.detached(name)),
         "enable": lambda said: _enabled(*said.enable(name)),
-        "style": lambda said: (said.get(path) is True and _hides(said, name),),
+        "style": lambda said: (said.get(path) is True,),
         "questions": lambda said: _question(path[5], said.get(path)),
     }
     return levels[key]
-
-
-def _hides(said: Said, name: str) -> bool:
-    """Whether a tool whose calls are not shown could do something unseen."""
-    return name == "*" or (name not in _TALKING and said.run(name) == "unattended")
 
 
 def _enabled(state: bool, toggle: str) -> tuple[int, ...]:
@@ -212,46 +261,10 @@ def _enabled(state: bool, toggle: str) -> tuple[int, ...]:
 def _question(key: str, value: Any) -> tuple[int, ...]:
     if key == "exclusive":
         return (_EXCLUSIVE[value],)
-    return (value is not None and value != "user",)
+    return (0 if value in (None, "user") else 1,)
 
 
 # --- trees
-
-
-def at(tree: Any, path: Path) -> Any:
-    """What a tree says at a path; MISSING when nothing."""
-    for step in path:
-        tree = bare(tree)
-        if not isinstance(tree, dict) or step not in tree:
-            return MISSING
-        tree = tree[step]
-    return tree
-
-
-def resolved(path: Path, there: Any, value: Any = MISSING) -> Any:
-    """The value of a key with `value`, read from a layer, over what is `there`; what is found where that is none."""
-    kind = kind_at(path)
-    if kind is None:
-        return _content(value if value is not MISSING else there)
-    try:
-        if value is UNSET:
-            there = MISSING
-        elif value is not MISSING:
-            from copy import deepcopy
-
-            there = kind.merge(deepcopy(there) if there is not MISSING else there, value)
-        return kind.final(there)
-    except Mismatch as fault:  # it lacks a key that another source may have
-        return fault.found
-
-
-@lru_cache(1024)
-def kind_at(path: Path) -> Kind | None:
-    """The kind of a key; None where the schema has none."""
-    kind: Kind | None = root()
-    for step in path:
-        kind = kind.child(step) if kind else None
-    return kind
 
 
 def _table(form: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -59,11 +59,11 @@ def load_name(name: str, load_paths: Iterable[LoadPath], paths: Paths, read: Rea
     What an entry of the workspace leads to has the workspace's scope, wherever that is. Raises `UnknownNameError` with
     the places that were looked at and the nearest name.
     """
-    roots = [(paths.user_dir, True), (paths.workspace_root, False), (paths.user_workspace_dir, True)]
+    roots = [(paths.user_dir, "user"), (paths.workspace_root, ""), (paths.user_workspace_dir, "private")]
     load_paths = list(load_paths)
     layers: list[Layer] = []
     looked: dict[str, None] = {}
-    for base, of_user in roots:
+    for base, scope in roots:
         if not base:
             continue
         for entry, own in load_paths:
@@ -75,8 +75,8 @@ def load_name(name: str, load_paths: Iterable[LoadPath], paths: Paths, read: Rea
             path = os.path.join(directory, name)
             found = path if path.endswith(SUFFIXES) and os.path.isfile(path) else first_file(path)
             if found:
-                users = own and (of_user or os.path.isabs(home)) and not in_workspace(found, paths)
-                layers += expand(found, "user" if users else "workspace", read, source="cfg")
+                users = own and (scope or os.path.isabs(home)) and not in_workspace(found, paths)
+                layers += expand(found, (scope or "user") if users else "workspace", read, source="cfg")
     if not layers:
         raise _unknown_name(name, list(looked))
     return layers

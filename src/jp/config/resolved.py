@@ -1,6 +1,6 @@
 """A resolved configuration: its values, and which source said what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from jp.config.containers import Merge, bare
@@ -18,7 +18,8 @@ class Config:
 
     `root` is the typed tree, `values` the same as plain data, `layers` the sources in order (later wins), `delta` what
     `--cfg` and flags changed (to be recorded with the conversation; None when nothing), `withheld` what a workspace's
-    own files say that is not in effect until they are trusted, `notices` what a user should be told.
+    own files say that is not in effect until they are trusted, `own_servers` the MCP servers whose program is what the
+    user's own sources say, `notices` what a user should be told.
     """
 
     def __init__(
@@ -28,10 +29,12 @@ class Config:
         *,
         before: Mapping[str, Any] | None = None,
         withheld: Sequence[Withheld] = (),
+        own_servers: Collection[str] = (),
     ) -> None:
         self.values = values
         self.layers = list(layers)
         self.withheld = list(withheld)
+        self.own_servers = frozenset(own_servers)
         self.notices = [notice for layer in layers for notice in layer.notices]
         self.root: AppConfig = typed(values)
         self._before = before
@@ -83,7 +86,7 @@ class Config:
 
     def commands(self) -> list[Withheld]:
         """What is in effect of all that needs trust; to be remembered when this is recorded with a conversation."""
-        return commands(self.values)
+        return commands(self.values, self._before)
 
     def as_partial(self) -> dict[str, Any]:
         """The whole configuration in the form of `base_config.json`."""

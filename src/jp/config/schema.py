@@ -99,8 +99,12 @@ def split_key(key: str) -> tuple[str, ...]:
 
 
 def join_key(path: Sequence[str]) -> str:
-    """A dotted key, steps that hold a dot quoted."""
-    return ".".join(f'"{step}"' if "." in step or not step else step for step in path)
+    """A dotted key, steps that hold a dot or a quote quoted: `split_key` gives the steps again."""
+    return ".".join(_quoted(step) if not step or any(char in step for char in ".\"'") else step for step in path)
+
+
+def _quoted(step: str) -> str:
+    return '"' + step.replace('"', '"\'"\'"') + '"'
 
 
 def find(key: str, origin: str) -> tuple[tuple[str, ...], Kind]:

@@ -20,10 +20,13 @@ from jp.config.tables import Table
 PINNED = ("assistant", "conversation")
 
 
-def conversation_layers(base_config: Mapping[str, Any] | None, deltas: Sequence[Mapping[str, Any]] = ()) -> list[Layer]:
+def conversation_layers(
+    base_config: Mapping[str, Any] | None, deltas: Sequence[Mapping[str, Any]] = (), conversation_id: str = ""
+) -> list[Layer]:
     """The layers of a conversation. Never raises: what this version does not know or understand is passed over.
 
-    Without a base the first delta is the base, as conversations had it before `base_config.json`.
+    `conversation_id` is whose they are: what that conversation was allowed when it recorded them is trusted. Without a
+    base the first delta is the base, as conversations had it before `base_config.json`.
     """
     changes = list(deltas)
     if base_config is None and changes:
@@ -33,6 +36,8 @@ def conversation_layers(base_config: Mapping[str, Any] | None, deltas: Sequence[
         layers.append(_layer("the conversation's configuration", base_config, base=True))
     for place, delta in enumerate(changes, 1):
         layers.append(_layer(f"change {place} of the conversation's configuration", delta, base=False))
+    for layer in layers:
+        layer.conversation = conversation_id
     return layers
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from jp.config.containers import bare
 from jp.config.errors import ConfigError
 from jp.config.files import Paths, expand
+from jp.config.fold import Fold
 from jp.config.layers import Layer
-from jp.config.load import Fold
 from jp.config.named import MOST_DIRECTORIES
 from jp.config.paths import expand_home, is_below
 from jp.config.read import SUFFIXES
@@ -43,6 +43,7 @@ def survey(
     fold.add_environment()
     for argument in cfg:
         fold.add_argument(argument)
+    fold = fold.settled()
     entries = bare(fold.state.get("config_load_paths", []))
     for path in _named(entries, paths.workspace_root):
         try:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jp.conversation.stream import Stream
 
 JSON = dict[str, Any]
+LOST = "The call was interrupted and its result is lost. It may have run, in part or as a whole."
 
 
 class Text(msgspec.Struct):
@@ -81,7 +82,7 @@ class Thread(msgspec.Struct):
 
 def build(config: AppConfig, stream: Stream, attachments: Sequence[Attachment] = ()) -> Thread:
     """The thread for the next request of a conversation."""
-    assembly = _Assembly(config)
+    assembly = _Assembly()
     for event in compaction.visible(stream):
         assembly.add(event)
     messages = assembly.finish()
@@ -117,8 +118,7 @@ def _attach(messages: list[Message], attachments: Iterable[Attachment]) -> None:
 class _Assembly:
     """Events in, messages out."""
 
-    def __init__(self, config: AppConfig) -> None:
-        self._tools = config.conversation.tools
+    def __init__(self) -> None:
         self._messages: list[Message] = []
         self._parts: list[Part] = []  # of the assistant's message that is being put together
         self._calls: list[ToolCall] = []
@@ -163,15 +163,14 @@ class _Assembly:
         elif self._parts:
             self._messages.append(Message("assistant", self._parts))
         if self._calls:
-            results: list[Part] = [self._results.get(i) or self._cancelled(call) for i, call in enumerate(self._calls)]
+            results: list[Part] = [self._results.get(i) or self._lost(call) for i, call in enumerate(self._calls)]
             self._messages.append(Message("tool", results))
         self._parts, self._calls, self._results = [], [], {}
 
-    def _cancelled(self, call: ToolCall) -> ToolResult:
-        said = self._tools.defaults.cancellation_response
-        if call.name in self._tools.named:
-            said = self._tools.named[call.name].cancellation_response or said
-        return ToolResult(call.id, said, False, call.name)
+    @staticmethod
+    def _lost(call: ToolCall) -> ToolResult:
+        """Of a call that nobody has cancelled: the process was killed, or the disk took no more."""
+        return ToolResult(call.id, LOST, True, call.name)
 
     def finish(self) -> list[Message]:
         self._flush()

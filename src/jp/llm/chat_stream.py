@@ -263,7 +263,10 @@ class ChatParser:
             self.error = error_in_stream({"message": "the model failed"}, address=self.address)
             return
         self._end_text(out)
-        out += [ToolCallEnd(index) for index in sorted(self._calls)]
+        whole = sorted(self._calls)
+        if _FINISH.get(reason) == "length" and whole:
+            whole.pop()  # it is the one that was being written
+        out += [ToolCallEnd(index) for index in whole]
         self._calls = {}
         self.finished = True
         out.append(Finish(_FINISH.get(reason, "other")))

@@ -96,15 +96,16 @@ class Collector:
             case _:
                 return []
 
-    def close(self) -> list[Stored]:
+    def close(self, *, cut: bool = False) -> list[Stored]:
         """Nothing more comes: the blocks that are open, as far as they came.
 
-        Text that was cut off is kept; a tool call that was cut off is not (its arguments can't be trusted).
+        Text that was cut off is kept; a tool call that was cut off is not (its arguments can't be trusted), and where
+        the answer is known to be `cut`, neither is one that has no arguments yet.
         """
         done = self._end_text()
         for index in sorted(self._calls):
             call = self._calls[index]
-            if call.complete:
+            if call.complete and (call.arguments or not cut):
                 done.append(call.event())
         self._calls.clear()
         return done

@@ -53,7 +53,9 @@ class Chooser:
         if self._help:
             options = "\n".join(explained(self._question))
             rows = body_rows(options, columns, lines - len(rows), colour=self._colour) + rows
-        rows = body_rows(self._question.body, columns, lines - len(rows), colour=self._colour) + rows
+        question = self._question
+        above = body_rows(question.body, columns, lines - len(rows), colour=self._colour, more=question.more)
+        rows = above + rows
         return Picture(rows, len(rows) - 1, rows[-1].width)
 
     def keys(self, keys: Keys) -> Outcome | None:

@@ -40,6 +40,7 @@ from jp.prompt.layout import layout, style
 from jp.prompt.outcomes import Broken, Cancelled, Interrupted, Outcome
 from jp.prompt.questions import Edit
 from jp.prompt.resizing import erase_other_width
+from jp.prompt.showing import QUIET_SECS
 from jp.prompt.switches import Switches
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class InlineEditor:
 
     def __init__(self, question: Edit, terminal: PromptTerminal, loop: "AbstractEventLoop") -> None:
         self._question = question
+        self._guarded = question.guarded
+        self._silent_since = 0.0
         self._terminal = terminal
         self._loop = loop
         self._reader = KeyReader()
@@ -199,6 +202,9 @@ class InlineEditor:
 
     def _switch_on(self) -> None:
         self._switches.on()
+        if self._guarded:
+            self._terminal.discard_input()
+            self._silent_since = self._loop.time()
         # After what was typed ahead: where that ends the prompt, no answer comes in between what is behind it.
         self._loop.call_soon(self._loop.call_soon, self._ask_terminal)
         self._note_drawn()
@@ -284,6 +290,8 @@ class InlineEditor:
                 self._terminal.press()
             elif isinstance(token, Reply):
                 self._answered(token)
+            elif self._too_soon():
+                continue
             elif isinstance(token, Paste):
                 text = token.text if self._question.multiline else token.text.replace("\n", " ")
                 self._keys.queue.append(KeyPress(Keys.BracketedPaste, text))
@@ -301,6 +309,15 @@ class InlineEditor:
         self._keys.deliver()
         if self._reader.waiting is not None:
             self._timer = self._loop.call_later(self._reader.waiting, self._silent)
+
+    def _too_soon(self) -> bool:
+        """Whether a key was meant for something else: what is guarded takes none before it was silent for a moment."""
+        if not self._guarded:
+            return False
+        now = self._loop.time()
+        self._guarded = now - self._silent_since < QUIET_SECS
+        self._silent_since = now
+        return self._guarded
 
     def _silent(self) -> None:
         self._timer = None

@@ -95,7 +95,7 @@ class Dialog(Protocol):
 def ask(question: Question, terminal: PromptTerminal) -> Outcome:
     """Ask in whole lines. Ctrl-D cancels."""
     dialog = _dialog(question, terminal)
-    guarded = question.guarded if isinstance(question, Choice) else not isinstance(question, Edit)
+    guarded = question.guarded if isinstance(question, Choice | Edit) else True
     hidden = isinstance(question, Secret)
     if hidden:
         terminal.echo(False)

@@ -17,9 +17,10 @@ class Option(NamedTuple):
 class Choice(NamedTuple):
     """One key, no Enter, in git's style: `message [c,r,s,?]? `; `?` prints the options.
 
-    `body` stands above the question. `default` is the key that Enter stands for, none if empty. `guarded`: an answer
-    must not be an accident (permission, confirm); interrupt menus are not, they must act at once. There
-    the keys in `early` count also when they were typed before the question was there, and nothing else was.
+    `body` stands above the question; where it does not fit, `more` says how to see it all. `default` is the key that
+    Enter stands for, none if empty. `guarded`: an answer must not be an accident (permission, confirm); interrupt menus
+    are not, they must act at once. There the keys in `early` count also when they were typed before the question was
+    there, and nothing else was.
     """
 
     message: str
@@ -28,6 +29,7 @@ class Choice(NamedTuple):
     default: str = ""
     guarded: bool = True
     early: str = ""
+    more: str = ""
 
 
 class Item(NamedTuple):
@@ -64,6 +66,7 @@ class Edit(NamedTuple):
     `seed` is what the buffer begins with, and `cursor` where (None: at the end). `mode` is `emacs` or `vi`. `escape`:
     Ctrl-X leaves for the external editor. `multiline`: Alt+Enter makes a new line. `cancel` names what Ctrl-C does, for
     the help line. `error` is shown with the prompt (why the last answer was refused). `placeholder` is ghost text.
+    `guarded`: sending it as it is consents to something, so nothing counts before the terminal was silent for a moment.
     `history` gives earlier texts, newest first, on a thread of its own. `changed` is told every new text, on the
     prompt's thread; it must not block.
     """
@@ -78,6 +81,7 @@ class Edit(NamedTuple):
     error: str = ""
     placeholder: str = ""
     body: str = ""
+    guarded: bool = False
     history: Callable[[], Iterable[str]] | None = None
     changed: Callable[[str], object] | None = None
 

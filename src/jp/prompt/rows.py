@@ -8,6 +8,7 @@ from jp.terminal.width import display_width, head
 
 BOLD_BLUE, DIM, RESET = "\x1b[1;34m", "\x1b[2m", "\x1b[0m"
 _LINE_LIMIT = 1 << 16  # characters of one line that are looked at
+_END_ROWS = 5
 
 
 class Row(NamedTuple):
@@ -48,26 +49,44 @@ def fitted(rows: list[Row], lines: int) -> list[Row]:
     return [Row("…", 1), *rows[1 - lines :]] if lines > 1 else rows[-1:]
 
 
-def body_rows(body: str, columns: int, room: int, *, colour: bool) -> list[Row]:
-    """`body` in at most `room` rows; the last one says how many lines are left out, if any are."""
+def body_rows(body: str, columns: int, room: int, *, colour: bool, more: str = "") -> list[Row]:
+    """`body` in at most `room` rows: where it does not fit its beginning and its end, and how much is left out between.
+
+    `more` says behind that how it can be seen.
+    """
     text = Sanitizer().feed(body).strip("\n")
     if not text or room <= 0:
         return []
     rows: list[Row] = []
-    starts: list[int] = []  # rows before each line
     lines = text.split("\n")
     for line in lines:
-        starts.append(len(rows))
         rows += _styled_rows(line.expandtabs(8), columns, room + 1 - len(rows), colour=colour)
         if len(rows) > room:
             break
     if len(rows) <= room:
         return rows
-    keep = room - 1
-    shown = sum(1 for start in starts[1:] if start <= keep)  # lines that are there as a whole
-    left = len(lines) - shown
-    note = f"… {left} more line{'s' if left > 1 else ''}"
-    return [*rows[:keep], styled(head(note, columns), DIM if colour else "")]
+    # The end is shown, too: what matters may stand behind a long innocent beginning.
+    end = _last_rows(lines, columns, min(_END_ROWS, (room - 1) // 3), colour=colour)
+    keep = room - 1 - len(end)
+    left = sum(_height(line, columns) for line in lines) - keep - len(end)
+    note = f"… {left} more line{'s' if left > 1 else ''}{more}"
+    return [*rows[:keep], styled(head(note, columns), DIM if colour else ""), *end]
+
+
+def _last_rows(lines: list[str], columns: int, count: int, *, colour: bool) -> list[Row]:
+    rows: list[Row] = []
+    for line in reversed(lines):
+        if len(rows) >= count:
+            break
+        end = line[-(count + 1) * columns :] if len(line) > _LINE_LIMIT else line
+        rows = [*_styled_rows(end.expandtabs(8), columns, _LINE_LIMIT, colour=colour)[-count:], *rows]
+    return rows[-count:] if count else []
+
+
+def _height(line: str, columns: int) -> int:
+    """How many rows a line takes; of a very long one, about how many."""
+    width = len(line) if len(line) > _LINE_LIMIT else display_width(line)
+    return max(1, -(-width // columns))
 
 
 def _styled_rows(line: str, columns: int, limit: int, *, colour: bool) -> list[Row]:

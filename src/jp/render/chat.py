@@ -86,11 +86,12 @@ class Chat:
         style: "ToolStyle | None" = None,
         *,
         formatted: str | None = None,
+        configured: bool = False,
     ) -> bool:
         """The model calls a tool; whether something was shown.
 
         `name` is the tool's label, `style` its style without gaps (None: the built-in one), `formatted` the arguments
-        as the tool itself formatted them.
+        as the tool itself formatted them, `configured` whether a configured command did (see `jp.render.tool.call`).
         """
         from jp.render import tool
 
@@ -99,7 +100,14 @@ class Chat:
         style = style or tool.DEFAULT
         if self._printer.format.is_json:
             return self._record(tool.call_message(name, arguments or {}, style))
-        return self._tool(tool.call(name, arguments or {}, style, self._look(), formatted=formatted))
+        look = self._look()
+        return self._tool(tool.call(name, arguments or {}, style, look, formatted=formatted, configured=configured))
+
+    def links_result(self, style: "ToolStyle", content: str, *, is_error: bool) -> bool:
+        """Whether a result is shown cut, with a link to a file that has all of it."""
+        from jp.render import tool
+
+        return not self._hide_tools and tool.links(style, content, is_error=is_error)
 
     def tool_result(
         self,

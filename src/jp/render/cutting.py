@@ -5,11 +5,13 @@ Only what is shown is looked at, so that a result of many megabytes costs what i
 
 import re
 
+from jp.render.visible import visible
 from jp.terminal.sanitize import Sanitizer
 from jp.terminal.width import ELLIPSIS, display_width, head, truncate
 
 COLUMNS = 500  # of a line that others wrote
 RESET = "\x1b[0m"
+ESCAPED = "escaped"  # as `sanitize`: nothing is dropped, what would not be seen is shown as an escape
 _CHARACTERS = 4096  # of a line that are looked at: it may be made of characters that take no column
 _TAB = 4
 _SGR = re.compile("(\x1b\\[[0-9;:]*m)")
@@ -25,13 +27,15 @@ def first_lines(
     end = len(text)
     while end and text[end - 1] in "\r\n":
         end -= 1
-    sanitizer = Sanitizer(sanitize)
+    sanitizer = Sanitizer("off" if sanitize == ESCAPED else sanitize)
     lines: list[str] = []
     position = 0
     while position < end and (limit is None or len(lines) < limit):
         stop = text.find("\n", position, end)
         stop = end if stop < 0 else stop
         raw = text[position : min(stop, position + _CHARACTERS)].removesuffix("\r")
+        if sanitize == ESCAPED:
+            raw = visible(raw.expandtabs(_TAB))
         line = sanitizer.feed(raw + "\n").removesuffix("\n")
         lines.append(_finished(line, columns, colour, cut=stop - position > _CHARACTERS))
         position = stop + 1

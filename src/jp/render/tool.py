@@ -11,7 +11,7 @@ import msgspec
 
 from jp.config.sections.tools import ToolStyle
 from jp.render.arguments import compact, in_parentheses, in_parentheses_within, pretty
-from jp.render.cutting import RESET, first_lines, more_lines
+from jp.render.cutting import ESCAPED, RESET, first_lines, more_lines
 from jp.render.style import MarkdownStyle
 from jp.render.visible import visible
 from jp.terminal.sanitize import one_line
@@ -62,9 +62,18 @@ def label(name: str, source: str | None = None) -> str:
 
 
 def call(
-    name: str, arguments: "Mapping[str, Any]", style: ToolStyle, look: Look, *, formatted: str | None = None
+    name: str,
+    arguments: "Mapping[str, Any]",
+    style: ToolStyle,
+    look: Look,
+    *,
+    formatted: str | None = None,
+    configured: bool = False,
 ) -> str:
-    """A call's header. `formatted` is what the tool made of the arguments, where it formats them itself."""
+    """A call's header. `formatted` is what the tool made of the arguments, where it formats them itself.
+
+    `configured`: a configured command made it, so that it may be markdown and coloured; any other text is just that.
+    """
     if style.hidden:
         return ""
     name = one_line(name)
@@ -72,7 +81,7 @@ def call(
     if style.parameters == "off":
         return title + "\n"
     if formatted is not None:
-        return f"{title}\n{_formatted(formatted, look)}"
+        return f"{title}\n{_formatted(formatted, look, configured=configured, escaped=_escapes(arguments))}"
     if style.parameters == "function_call":
         room = (look.columns or UNKNOWN_COLUMNS) - display_width(f"Calling tool {name}")
         return f"{title}{in_parentheses_within(arguments, room)}\n"
@@ -96,7 +105,7 @@ def result(
     if style.hidden:
         return ""
     shown = inline(style, is_error=is_error)
-    link = (style.error.results_file_link if is_error and style.error else None) or style.results_file_link
+    link = _file_link(style, is_error)
     text = _done(_bold(one_line(name), look), is_error, seconds, look) + "\n"
     if shown != "off":
         limit = shown if isinstance(shown, int) else None
@@ -107,6 +116,19 @@ def result(
     if file and link != "off":
         text += f"{INDENT}{_dim('All of it:', look)} {_link(PurePath(file), link, look)}\n"
     return text
+
+
+def links(style: ToolStyle, content: str, *, is_error: bool) -> bool:
+    """Whether less is shown of a result than there is, and a file that has all of it is wanted."""
+    shown, link = inline(style, is_error=is_error), _file_link(style, is_error)
+    if style.hidden or link in (None, "off") or shown == "full" or not content:
+        return False
+    return not isinstance(shown, int) or content.rstrip("\n").count("\n") >= shown
+
+
+def _file_link(style: ToolStyle, is_error: bool) -> str | None:
+    own = style.error.results_file_link if is_error and style.error else None
+    return own or style.results_file_link
 
 
 def inline(style: ToolStyle, *, is_error: bool) -> str | int | None:
@@ -121,18 +143,20 @@ def approval(
     style: ToolStyle,
     formatted: str | None = None,
     *,
+    configured: bool = False,
     look: Look = Look(),  # noqa: B008 (it is immutable)
     rows: int | None = APPROVAL_ROWS,
 ) -> str:
     """What stands above the question whether a tool may run: the header, with nothing left out that is not counted.
 
     It is shown whatever the style hides, in at most `rows` rows (None: all of them). What would not be seen, such as
-    a character that reverses the text behind it, is shown as an escape.
+    a character that reverses the text behind it, is shown as an escape. `configured`: a configured command made what is
+    `formatted`, so colours in it are left out; those of a built-in tool's text, or brought by the arguments, are none.
     """
     name = visible(name)
     title = f"Calling tool {_bold(name, look)}"
     if formatted is not None and formatted.strip():
-        lines, more = _rows(formatted.strip("\r\n"), look, rows, styled=True)
+        lines, more = _rows(formatted.strip("\r\n"), look, rows, styled=configured and not _escapes(arguments))
         lines = _diff(lines) if look.colour and _is_diff(formatted) else lines
         return f"{title}\n{_joined(lines)}\n{_unshown(more, look)}"
     if not arguments:
@@ -174,9 +198,28 @@ def _done(name: str, is_error: bool, seconds: float, look: Look) -> str:
 # -- what a tool formatted itself
 
 
-def _formatted(text: str, look: Look) -> str:
+def _escapes(value: object) -> bool:
+    """Whether a value, as deep as it is, brings escape characters: they come from the model."""
+    from collections.abc import Mapping, Sequence
+
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, str):
+            if "\x1b" in each or "\x9b" in each:
+                return True
+        elif isinstance(each, Mapping):
+            left += [*each.keys(), *each.values()]
+        elif isinstance(each, Sequence):
+            left += each
+    return False
+
+
+def _formatted(text: str, look: Look, *, configured: bool, escaped: bool) -> str:
     """Markdown where it has a fence, a diff, or lines."""
-    markdown = look.markdown if _FENCE.search(text) else None
+    if escaped or not configured:
+        look = msgspec.structs.replace(look, sanitize=ESCAPED)
+    markdown = look.markdown if configured and _FENCE.search(text) else None
     width = _PARAGRAPH if markdown is not None else None
     lines, more = _first(text.lstrip("\n"), look, width)
     if markdown is not None:

@@ -187,6 +187,10 @@ class Printer:
         else:
             self._line(text)
 
+    def show(self, text: str) -> None:
+        """Lines for the person at the terminal, in the middle of a dialogue: whatever becomes of stdout and stderr."""
+        self._post(self._worker.write_now, Target.TTY, text.rstrip("\n") + "\n")
+
     def terminal(self, text: str) -> None:
         """The prompt channel: drawn on the controlling terminal, or nowhere. Goes through while it is lent."""
         self._write(Target.TTY, text)

@@ -152,6 +152,20 @@ class Root:
             if not error.missing:
                 raise
 
+    def destination(self, path: str) -> str:
+        """Where `write` with `parents` puts what is written to `path`: relative to the root, and without links."""
+        walk = Walk(Ground(self._fd, self.path, self._components), path, writing=True)
+        try:
+            with walk:
+                walk.run()
+                return "/".join(walk.names) or "."
+        except ConfinedError as error:
+            if not error.missing or not walk.beyond:
+                raise
+            return "/".join(walk.beyond)
+        except OSError as error:
+            raise _failed(path, error) from error
+
     def write(
         self, path: str, content: "bytes | Iterable[bytes]", *, parents: bool = False, over: Version = ANY
     ) -> None:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 MAX_LINKS = 40
 MAX_PATH = 4096
-PROTECTED = {
+_PROTECTED = {
     ".git": "it belongs to git, which runs programs that files in there name",
     ".jp": "it holds JP's own configuration and conversations",
+    ".jp.": "it is JP's own configuration, which names programs",  # .jp.toml and its likes
 }
 CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 DIRECTORY = os.O_RDONLY | NOFOLLOW | CLOEXEC | getattr(os, "O_DIRECTORY", 0)
@@ -51,7 +52,8 @@ class Ground(NamedTuple):
 class Walk:
     """The way to one file: `fd` is the directory that it is in, `name` its name there, `found` what is there.
 
-    `names` is the whole way from the root. For the root itself `name` is ".".
+    `names` is the whole way from the root. For the root itself `name` is ".". Where a directory is missing, `beyond` is
+    the way that there would be.
     """
 
     def __init__(self, ground: "Ground", path: str, *, writing: bool = False, parents: bool = False) -> None:
@@ -62,6 +64,7 @@ class Walk:
         self.fd = -1
         self.name = "."
         self.names: list[str] = []
+        self.beyond: list[str] = []
         self.found: os.stat_result | None = None
         self._left: list[str] = []  # the next one last
         self._turns = MAX_LINKS
@@ -165,7 +168,9 @@ class Walk:
         if not exists:
             for later in self._left:  # before anything is made
                 self._guard(later)
-            if not self.parents or ".." in self._left:
+            if ".." not in self._left:
+                self.beyond = [*self.names, name, *self._left[::-1]]
+            if not self.parents or not self.beyond:
                 raise missing(self.path)
             try:
                 os.mkdir(name, dir_fd=self.fd)
@@ -195,8 +200,9 @@ class Walk:
         if self.writing:
             # As file systems that ignore case or invisible characters see it.
             seen = "".join(filter(str.isprintable, name)).casefold()
-            if seen in PROTECTED:
-                raise ConfinedError(f"{self._shown(name)} is not written to by tools: {PROTECTED[seen]}")
+            why = _PROTECTED.get(".jp." if seen.startswith(".jp.") else seen)
+            if why:
+                raise ConfinedError(f"{self._shown(name)} is not written to by tools: {why}")
 
     def _shown(self, name: str) -> str:
         return "/".join([*self.names, name])

@@ -7,7 +7,8 @@ What does not work, and why:
 * Waiting for the tool: a tool that never ends, or that is stopped, never comes back.
 
 Chosen: a session of its own, and one thread a run that waits for whatever comes first: output, the tool's end, a stop,
-a cancellation, the time limit. When a run is over nothing of its group is left, whatever ended it.
+a cancellation, the time limit. When a run is over nothing of its process group is left, whatever ended it. More is not
+promised: what has made itself a daemon (a session of its own) is not in the group, goes on, and is nobody's child.
 """
 
 import _thread
@@ -21,10 +22,12 @@ from jp.errors import JpError
 from jp.interrupt import children, signals
 from jp.tool import watch
 from jp.tool.command_line import argv, formatter, key
+from jp.tool.definition import FORMAT
 from jp.tool.outcome import Failure, Success
 from jp.tool.output import MAX_CONTENT, Captured, Errors, Spill, shortened
 from jp.tool.redaction import secrets_of, without_secrets
 from jp.tool.reply import parse
+from jp.tool.slots import Slots
 from jp.tool.watch import KILL, TERM, Watch
 
 TYPE_CHECKING = False
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
     Done = Callable[[Outcome], object]
 
+AT_ONCE = 32
 AFTER_SECS = 2.0  # that an earlier run may take to be over
 _LOOK_SECS = 0.05
 
@@ -66,6 +70,7 @@ class LocalTools:
         self.environ = {name: value for name, value in environ.items() if name not in hidden}
         self.spill_dir = spill_dir
         self.log = log
+        self.slots = Slots(AT_ONCE)
 
     def formats(self, tool: "Definition") -> bool:
         """Whether a command is configured that shows this tool's arguments."""
@@ -74,10 +79,7 @@ class LocalTools:
     def start(self, invocation: "Invocation", done: "Done", *, after: "Run | None" = None) -> "LocalRun":
         """Run the tool's command, or the one that formats its arguments; see Executor."""
         run = LocalRun(self, invocation, done, after)
-        try:
-            _thread.start_new_thread(run.run, ())
-        except RuntimeError as error:
-            run.refuse(f"{invocation.tool.name} could not be started: {error}")
+        self.slots.take(run.start, first=invocation.action == FORMAT)
         return run
 
 
@@ -105,6 +107,9 @@ class LocalRun:
         if wanted <= self._cancelled or self._over.is_set():
             return
         self._cancelled = wanted
+        if self._tools.slots.withdraw(self.start):
+            self._over.set()
+            return
         if self._child is not None:
             self._child.kill_group(KILL if now else TERM)
         self._wake()
@@ -113,10 +118,14 @@ class LocalRun:
         """Whether the tool has ended, and all of its group with it; waits so many seconds for it."""
         return self._over.wait(max(0.0, timeout))
 
-    def refuse(self, message: str) -> None:
-        """It can't even begin."""
-        self._over.set()
-        self._done(Failure(message))
+    def start(self) -> None:
+        """It is its turn."""
+        try:
+            _thread.start_new_thread(self.run, ())
+        except RuntimeError as error:
+            self._over.set()
+            self._done(Failure(f"{self._name} could not be started: {error}"))
+            self._tools.slots.leave()
 
     # --- on the run's own thread
 
@@ -135,6 +144,7 @@ class LocalRun:
             if left:
                 self._await_empty()
             self._over.set()
+            self._tools.slots.leave()
 
     def _outcome(self) -> "Outcome":
         until = time.monotonic() + AFTER_SECS
@@ -187,7 +197,9 @@ class LocalRun:
             seen.close()
             err.end()
         if seen.held:
-            self._log(jp_log.INFO, "ended what it had left running, which held its output open")
+            self._log(
+                jp_log.INFO, "something that it had left running held its output open; its process group was ended"
+            )
         if how == watch.CANCELLED:
             spill.end()
             return Failure(f"{self._name} was cancelled")

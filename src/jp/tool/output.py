@@ -1,14 +1,14 @@
 """What a program prints, read with a bound: some of it in memory, more of it in a file, and the rest only counted.
 
 A program is never held up: what is read from its pipe goes somewhere or nowhere. The file has the bytes as they came
-(but for secrets), is readable by its owner alone, is made when it is needed, and goes after a week.
+(but for secrets), is readable by its owner alone, is made when it is needed, and goes after a week
+(`jp.tool.kept`).
 """
 
-import contextlib
 import os
 import re
-import time
 
+from jp.tool.kept import new_file, sweep
 from jp.tool.redaction import Redactor, redacted, redacted_head, redacted_tail
 
 TYPE_CHECKING = False
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 MAX_REPLY = 4 * 1024 * 1024  # bytes kept in memory
 MAX_FILE = 64 * 1024 * 1024  # bytes kept in the file
-KEPT_DAYS = 7
-SUFFIX = ".txt"
 MAX_CONTENT = 128 * 1024  # bytes (UTF-8) of what a model is given
 TAIL = 32 * 1024  # of these from the end
 _RING = 2 * TAIL
@@ -56,6 +54,7 @@ class Spill:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+            sweep(self._directory)
 
     def _write(self, data: bytes) -> None:
         data = data[: self._room]
@@ -63,30 +62,13 @@ class Spill:
             return
         try:
             if self._fd < 0:
-                self._open()
+                self._fd, self.path = new_file(self._directory, self._name)
             view = memoryview(data)
             while view:
                 view = view[os.write(self._fd, view) :]
             self._room -= len(data)
         except OSError as error:
             self.error = error.strerror or str(error)
-
-    def _open(self) -> None:
-        os.makedirs(self._directory, mode=0o700, exist_ok=True)
-        path = os.path.join(self._directory, f"{self._name}-{os.urandom(6).hex()}{SUFFIX}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        self._fd = os.open(path, flags, 0o600)
-        self.path = path
-        sweep(self._directory)
-
-
-def sweep(directory: str) -> None:
-    """Remove the outputs that nobody will ask for any more."""
-    oldest = time.time() - KEPT_DAYS * 86400
-    with contextlib.suppress(OSError), os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.name.endswith(SUFFIX) and entry.stat(follow_symlinks=False).st_mtime < oldest:
-                os.unlink(entry.path)
 
 
 class Captured:

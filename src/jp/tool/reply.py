@@ -10,11 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from jp.tool.outcome import KINDS, Failure, NeedsInput, Outcome, Question, Success
-
-MAX_OPTIONS = 1000
-MAX_OPTION = 4096  # characters
-MAX_TEXT = 64 * 1024  # characters of a question
-MAX_ID = 256
+from jp.tool.question_limits import too_large
 
 
 def parse(printed: bytes) -> Outcome | None:
@@ -49,28 +45,28 @@ def _question(said: Any) -> NeedsInput | Failure:
     try:
         if not isinstance(said, dict):
             raise _WrongError("it has no `question`")
-        text = _text(said, "text", MAX_TEXT)
+        text = _text(said, "text")
         kind, options = _answer_type(said.get("answer_type"))
         question = Question(
-            id=_text(said, "id", MAX_ID),
+            id=_text(said, "id"),
             text=text,
             kind=kind,
             options=options,
             default=_default(said.get("default"), kind, options),
-            pre_amble=pre_amble[:MAX_TEXT] if isinstance(pre_amble := said.get("pre_amble"), str) else "",
+            pre_amble=pre_amble if isinstance(pre_amble := said.get("pre_amble"), str) else "",
             exclusive=said.get("exclusive") is True,
         )
+        if problem := too_large(question):
+            raise _WrongError(problem)
     except _WrongError as error:
         return Failure(f"The tool asked a question that can't be asked: {error}")
     return NeedsInput(question)
 
 
-def _text(said: dict[str, Any], key: str, longest: int) -> str:
+def _text(said: dict[str, Any], key: str) -> str:
     value = said.get(key)
     if not isinstance(value, str) or not value:
         raise _WrongError(f"`question.{key}` must be a text" if key in said else f"`question.{key}` is missing")
-    if len(value) > longest:
-        raise _WrongError(f"`question.{key}` is longer than {longest} characters")
     return value
 
 
@@ -94,10 +90,6 @@ def _answer_type(said: Any) -> tuple[str, list[Any]]:
     options = body.get("options") if isinstance(body, dict) else None
     if not isinstance(options, list) or not options:
         raise _WrongError("`question.answer_type` is a select without `options`")
-    if len(options) > MAX_OPTIONS:
-        raise _WrongError(f"`question.answer_type` has more than {MAX_OPTIONS} options")
-    if any(len(option if isinstance(option, str) else repr(option)) > MAX_OPTION for option in options):
-        raise _WrongError(f"`question.answer_type` has an option of more than {MAX_OPTION} characters")
     return kind, options
 
 

@@ -4,6 +4,7 @@ A schema may be a stranger's: nothing that it refers to is fetched, and its patt
 """
 
 from jp.errors import nearest
+from jp.tool.schema_limits import refusal, values, work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from jp.config.sections.tools import Parameter
 
 MOST_ERRORS = 20
+MOST_WORK = 20_000  # times that a schema in the schema is held against a value in the arguments
+FEW = 1000  # as many of which may all go wrong: each error costs a thousand times what finding none costs
+KEPT = 256  # validators
 DEPTH = 100  # levels of nesting in a schema or in arguments
 _LONGEST = 300  # characters of an error: it may quote the value
-_BACKTRACKS = 100_000
+_BACKTRACKS = 20_000
 
 
 def parameters_schema(parameters: "Mapping[str, Parameter]") -> "dict[str, Any]":
@@ -72,29 +76,78 @@ def checked(schema: "dict[str, Any]", arguments: "dict[str, Any]") -> "tuple[dic
 
     A null for what may be left out is as good as leaving it out. An invalid schema is one such sentence, too.
     """
-    if _depth(schema) > DEPTH:
-        return arguments, [f"The tool's schema is nested more than {DEPTH} levels deep"]
+    validator = _validator(schema)
+    if isinstance(validator, str):
+        return arguments, [f"The tool's schema {validator}"]
     if _depth(arguments) > DEPTH:
         return arguments, [f"The arguments are nested more than {DEPTH} levels deep"]
     filled = _filled(schema, arguments)
-    try:
-        validator = _validator(schema)
-        errors = []
-        for error in validator.iter_errors(filled):
-            errors += _sentences(error, schema)
-            if len(errors) >= MOST_ERRORS:
-                break
-    except ValueError as error:  # what the library raises is one
-        return filled, [f"The tool's schema is not valid: {_short(str(getattr(error, 'message', error)))}"]
-    return filled, errors[:MOST_ERRORS]
+    if work(schema, filled, MOST_WORK) > MOST_WORK:
+        return filled, ["The arguments are too many, or nested too deeply, to be held against the tool's schema"]
+    return filled, _errors(schema, validator, filled)[:MOST_ERRORS]
 
 
-def _validator(schema: "dict[str, Any]") -> "Validator":
+def unusable(schema: "dict[str, Any]") -> str:
+    """Why a schema can't be used, as the end of a sentence that begins with it; empty where it can."""
+    found = _validator(schema)
+    return found if isinstance(found, str) else ""
+
+
+def _errors(schema: "dict[str, Any]", validator: "Validator", arguments: "dict[str, Any]") -> list[str]:
+    """What is wrong: everything, or in so much detail as there is time for."""
+    if validator.is_valid(arguments):
+        return []
+    if work(schema, arguments, FEW) <= FEW:
+        return _all_errors(schema, validator, arguments)
+    errors: list[str] = []
+    properties = schema.get("properties")
+    shared: dict[str, Any] = {key: schema[key] for key in ("$schema", "$defs", "definitions") if key in schema}
+    for name, inner in properties.items() if isinstance(properties, dict) and values(schema, FEW) <= FEW else ():
+        if name in arguments and len(errors) < MOST_ERRORS:
+            errors += _errors_of_one({**shared, "properties": {name: inner}}, name, arguments[name])
+    return errors or ["The arguments do not fit the tool's schema"]
+
+
+def _errors_of_one(schema: "dict[str, Any]", name: str, value: "Any") -> list[str]:
+    validator = _made(schema)
+    arguments = {name: value}
+    if isinstance(validator, str) or validator.is_valid(arguments):
+        return []
+    if work(schema, arguments, FEW) <= FEW:
+        return _all_errors(schema, validator, arguments)
+    return [f"`{_short(name)}` does not fit its schema"]
+
+
+def _all_errors(schema: "dict[str, Any]", validator: "Validator", arguments: "dict[str, Any]") -> list[str]:
+    return [each for error in validator.iter_errors(arguments) for each in _sentences(error, schema)]
+
+
+def _validator(schema: "dict[str, Any]") -> "Validator | str":
+    """It, or why there is none; made once for a schema."""
+    known = _validators.get(id(schema))
+    if known is None or known[0] is not schema:
+        while len(_validators) >= KEPT:
+            _validators.pop(next(iter(_validators)), None)
+        known = _validators[id(schema)] = (schema, _made(schema))
+    return known[1]
+
+
+# With the schemas themselves, so that no other one gets the identity of one of these.
+_validators: "dict[int, tuple[dict[str, Any], Validator | str]]" = {}
+
+
+def _made(schema: "dict[str, Any]") -> "Validator | str":
+    if _depth(schema) > DEPTH:
+        return f"is nested more than {DEPTH} levels deep"
+    if problem := refusal(schema):
+        return problem
     from jsonschema_rs import FancyRegexOptions, validator_for
 
-    return validator_for(
-        schema, retriever=_fetch_nothing, pattern_options=FancyRegexOptions(backtrack_limit=_BACKTRACKS)
-    )
+    options = FancyRegexOptions(backtrack_limit=_BACKTRACKS)
+    try:
+        return validator_for(schema, retriever=_fetch_nothing, pattern_options=options)
+    except ValueError as error:  # what the library raises is one
+        return f"is not valid: {_short(str(getattr(error, 'message', error)))}"
 
 
 def _fetch_nothing(uri: str) -> "Any":

@@ -8,8 +8,10 @@ from typing import Any
 
 from jp.config.sections.tools import EnableState, Tool, Tools, ToolStyle
 from jp.llm.provider import Tool as Offered
+from jp.terminal.sanitize import one_line
 from jp.tool.builtin.catalogue import CATALOGUE
 from jp.tool.definition import BUILTIN, LOCAL, MCP, Definition
+from jp.tool.naming import LONGEST, can_be_offered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     Find = Callable[[str, str], Found | None]
 
 DESCRIBE = "describe_tools"
+MOST_IN_SCHEMAS = 100_000  # values in all schemas of servers
 _ORDINARY_RUN = "ask"  # what `'*'.run` is where nobody says anything
 
 
@@ -46,6 +49,7 @@ class Toolbox:
         self._definitions: dict[str, Definition] = {}
         self._settings: dict[str, tuple[str, Tool]] = {}  # enabled or not, with their origin
         self.problems: dict[str, str] = {}  # why an enabled tool is not offered
+        self._room = MOST_IN_SCHEMAS
         own = {name: tool for name, tool in tools.named.items() if _origin(name, tool) in (LOCAL, MCP)}
         for name, tool in tools.named.items():
             self._add(name, tool)
@@ -105,6 +109,7 @@ class Toolbox:
     def build(self, names: "Iterable[str] | None" = None, find: "Find | None" = None) -> None:
         """Make the definitions of `names`; of the enabled tools without. What can't be one is among `problems`."""
         self._definitions = {}
+        self._room = MOST_IN_SCHEMAS
         for name in self.enabled() if names is None else names:
             definition = self._define(name, *self._settings[name], find)
             if definition is not None:
@@ -129,6 +134,12 @@ class Toolbox:
                 settings.examples or builtin.examples,
                 builtin.parameters,
             )
+        if not can_be_offered(name):
+            self.problems[name] = (
+                f"the tool {one_line(name)} can't be offered: models take names of at most {LONGEST} letters, digits, "
+                "_ and -"
+            )
+            return None
         if origin == LOCAL:
             if settings.command is None:
                 self.problems[name] = f"the tool {name} has no command (conversation.tools.{name}.command)"
@@ -147,13 +158,23 @@ class Toolbox:
         return self._define_remote(name, settings, find)
 
     def _define_remote(self, name: str, settings: Tool, find: "Find | None") -> Definition | None:
-        from jp.tool.schema import overlaid
+        from jp.tool.schema import overlaid, unusable
+        from jp.tool.schema_limits import SIZE, values
 
         server, remote = _server(settings.source), _remote(settings.source, name)
         found = find(server, remote) if find is not None else None
         if found is None:
             if find is not None:
                 self.problems[name] = f"the MCP server {server} has no tool {remote}"
+            return None
+        parameters = overlaid(found.parameters, settings.parameters)
+        size = values(parameters, SIZE)
+        if self._room < size <= SIZE:
+            self.problems[name] = f"the tool {name} is left out: the schemas of all tools together are too large"
+            return None
+        self._room -= min(size, SIZE)
+        if problem := unusable(parameters):
+            self.problems[name] = f"the tool {name} is left out: its schema (of {server}/{one_line(remote)}) {problem}"
             return None
         return Definition(
             name,
@@ -162,7 +183,7 @@ class Toolbox:
             settings.summary or found.description,
             settings.description or "",
             settings.examples or "",
-            overlaid(found.parameters, settings.parameters),
+            parameters,
             server,
             remote,
         )

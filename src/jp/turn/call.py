@@ -44,6 +44,8 @@ class Call:
         self.secret: set[str] = set()
         self.asked = 0
         self.question: Question | None = None
+        self.failed = False  # its result, which waits for a look at it, is a failure
+        self.plain = False  # its arguments could not be formatted
 
     def __repr__(self) -> str:
         return f"<Call {self.number} {self.name} {self.state.name.lower()}>"

@@ -11,6 +11,8 @@ from jp.tool.outcome import Outcome, Question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jp.config.sections.assistant import AssistantOverride
     from jp.conversation.events import Event
     from jp.errors import JpError
@@ -20,15 +22,17 @@ if TYPE_CHECKING:
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """The person has answered the prompt at the head of the queue."""
+    """The person has answered the prompt at the head of the queue. `sent` is called once that is stored."""
 
     answer: pending.Answered
+    sent: "Callable[[], None]" = lambda: None
 
 
 class Unattended(msgspec.Struct, frozen=True):
-    """Nobody can be asked; `error` says why."""
+    """Nobody can be asked; `error` says why. `broken`: though somebody is there, so that no policy agrees for them."""
 
     error: "JpError"
+    broken: bool = False
 
 
 class ToolEnded(msgspec.Struct, frozen=True):

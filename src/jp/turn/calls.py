@@ -12,7 +12,9 @@ from msgspec import UNSET
 from jp.ask import pending
 from jp.conversation.events import InquiryRequest, InquiryResponse, ToolCallResponse
 from jp.errors import DENIED, JpError
+from jp.terminal.sanitize import one_line
 from jp.tool.definition import FORMAT, Definition, Invocation
+from jp.tool.naming import shown_name as shown_name  # noqa: PLC0414 - part of this interface
 from jp.tool.outcome import Failure, NeedsInput, Outcome, Question, Success
 from jp.turn.call import PREPARING, Call, State
 from jp.turn.call_events import (
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from jp.conversation.events import ToolCallRequest
 
 MAX_QUESTIONS = 50  # of one call: a tool that asks without end must not go on for ever
+_LONGEST_NAME = 100
 REDACTED = "[redacted]"
 SKIPPED = "The tool was not run: it is configured to be skipped."
 WITHHELD = "The tool ran. Its result was kept from you by the user."
@@ -65,8 +68,8 @@ class Tools(Protocol):
     def formats(self, tool: Definition) -> bool:
         """Whether the tool itself says how its arguments look."""
 
-    def approval(self, tool: Definition, arguments: dict[str, Any], formatted: str | None) -> tuple[str, str]:
-        """What is shown of a call that is to be approved, and the whole of it."""
+    def approval(self, tool: Definition, arguments: dict[str, Any], formatted: str | None) -> str:
+        """What is shown of a call that is to be approved."""
 
     def always_asks(self, tool: Definition) -> bool:
         """Whether every call needs an approval of its own."""
@@ -96,10 +99,9 @@ class Calls:
         self._calls: list[Call] = []
         self._queue: list[pending.Pending] = []
         self._running = False
-        self._failed: set[int] = set()  # the calls whose result, which waits for a look at it, is a failure
-        self._plain: set[int] = set()  # the calls whose arguments could not be formatted
         self.restarted = False
         self.denied: DeniedError | None = None
+        self.helped = False  # one of them at least has not failed
 
     def __repr__(self) -> str:
         return f"<Calls {self._calls}>"
@@ -149,8 +151,8 @@ class Calls:
         match happening:
             case Answered(answer):
                 return self._answered(answer)
-            case Unattended(error):
-                return self._unattended(error)
+            case Unattended(error, broken):
+                return self._unattended(error, broken=broken)
             case ToolEnded(number, run, outcome):
                 call = self._calls[number] if number < len(self._calls) else None
                 return self._ended(call, outcome) if call is not None and call.run == run else []
@@ -171,7 +173,7 @@ class Calls:
 
     def restart(self) -> list[Effect]:
         """Run every call that has no response yet once more, from the beginning: approved anew."""
-        self.restarted, self._running = True, False
+        self.restarted, self._running, self.denied = True, False, None
         self._queue.clear()
         again = [call for call in self._calls if call.state is not State.DONE]
         effects: list[Effect] = [Kill(call.number, now=True) for call in again]
@@ -180,8 +182,7 @@ class Calls:
             call.run = self._memory.next_run()
             call.answers, call.secret, call.asked = {}, set(), 0
             call.formatted = None
-            self._failed.discard(call.number)
-            self._plain.discard(call.number)
+            call.failed = call.plain = False
             effects += self._prepare(call)
         return effects
 
@@ -192,7 +193,7 @@ class Calls:
         if tool is None:
             known = ", ".join(self._tools.names()) or "none"
             return [
-                Said(f"the model called {call.name}, which is no tool that it was offered"),
+                Said(f"the model called {shortened(call.name)}, which is no tool that it was offered"),
                 self._response(call, f"There is no tool {call.name}. The tools are: {known}.", is_error=True),
             ]
         call.arguments, errors = self._tools.checked(tool, call.requested)
@@ -207,7 +208,8 @@ class Calls:
     def _by_mode(self, call: Call) -> list[Effect]:
         match self._mode(call.known):
             case "skip":
-                return [Announce(call.known, call.arguments), self._response(call, self._skip_text(call.known))]
+                skipped = self._response(call, self._skip_text(call.known))
+                return [self._skipped(call), skipped]
             case "unattended":
                 return self._approve(call)
             case _:
@@ -220,6 +222,9 @@ class Calls:
         if tool.name in self._memory.run and not self._tools.always_asks(tool):
             return "unattended" if mode in ("ask", "edit") else mode
         return "ask" if mode == "unattended" and self._tools.always_asks(tool) else mode
+
+    def _skipped(self, call: Call) -> Said:
+        return Said(f"{shown_name(call.known)} was skipped")
 
     def _skip_text(self, tool: Definition) -> str:
         return SKIPPED if tool.settings.run == "skip" else tool.settings.cancellation_response or self._default
@@ -237,23 +242,27 @@ class Calls:
                 # It could not do what is asked, and says so already.
                 return [Announce(call.known, call.arguments), *self._fail(call, outcome.content)]
             case _:
-                self._plain.add(call.number)
+                call.plain = True
         return self._by_mode(call) if call.state is State.FORMATTING else self._announce(call)
 
     def _ask_permission(self, call: Call) -> list[Effect]:
         call.state = State.ASKED
-        self._queue.append(self._permission(call, call.arguments, call.formatted))
+        prompt = self._permission(call, call.arguments, call.formatted)
+        later = (
+            n for n, one in enumerate(self._queue) if isinstance(one, pending.Permission) and one.call > call.number
+        )
+        self._queue.insert(next(later, len(self._queue)), prompt)
         return []
 
     def _permission(self, call: Call, arguments: dict[str, Any], formatted: str | None) -> pending.Permission:
         tool = call.known
-        body, whole = self._tools.approval(tool, arguments, formatted)
+        body = self._tools.approval(tool, arguments, formatted)
         edit = tool.settings.run == "edit"
         may_remember = not self._tools.always_asks(tool)
-        return pending.Permission(call.number, shown_name(tool), arguments, body, whole, edit, may_remember)
+        return pending.Permission(call.number, shown_name(tool), arguments, body, tool.name, edit, may_remember)
 
     def _approve(self, call: Call) -> list[Effect]:
-        if self._tools.formats(call.known) and call.formatted is None and call.number not in self._plain:
+        if self._tools.formats(call.known) and call.formatted is None and not call.plain:
             return self._format(call, State.ANNOUNCING)
         return self._announce(call)
 
@@ -296,11 +305,10 @@ class Calls:
             return [show, self._response(call, NOT_DELIVERED, is_error=is_error)]
         if mode in ("ask", "edit"):
             call.state = State.DELIVERING
-            prompt = pending.Delivery(call.number, shown_name(call.known), content, mode == "edit", content)
+            prompt = pending.Delivery(call.number, shown_name(call.known), content, mode == "edit")
             self._queue.append(prompt)
-            if is_error:
-                self._failed.add(call.number)
-            return [show]
+            call.failed = is_error
+            return []  # the prompt shows it
         return [show, self._response(call, content, is_error=is_error)]
 
     def _fail(self, call: Call, content: str) -> list[Effect]:
@@ -312,6 +320,7 @@ class Calls:
 
     def _response(self, call: Call, content: str, *, is_error: bool = False) -> Record:
         call.state = State.DONE
+        self.helped = self.helped or not is_error
         return Record(ToolCallResponse(id=call.id, content=content, is_error=is_error))
 
     # --- a tool's questions
@@ -365,15 +374,21 @@ class Calls:
         secret = question.kind == "secret"
         if secret:
             call.secret.add(question.id)
-        response = InquiryResponse(id=f"{call.id}.{question.id}", answer=REDACTED if secret else answer)
-        return [Record(response), *self._run(call), self._busy()]
+        shown = REDACTED if secret else answer
+        response = InquiryResponse(id=f"{call.id}.{question.id}", answer=shown)
+        said = f"{shown_name(call.known)} asked: {shortened(question.text)} → {shortened(str(shown))}"
+        return [Record(response), Said(said), *self._run(call), self._busy()]
 
     # --- prompts
 
     @property
     def asking(self) -> "pending.Pending | None":
-        """What the person is to be asked now: the prompt that has waited longest."""
-        return self._queue[0] if self._queue else None
+        """What the person is to be asked now: what has waited longest, permissions in the order of the calls."""
+        first = self._queue[0] if self._queue else None
+        if isinstance(first, pending.Permission):
+            earlier = self._calls[: first.call]
+            return None if any(call.state is State.FORMATTING for call in earlier) else first
+        return first
 
     def _answered(self, answer: pending.Answered) -> list[Effect]:
         if not self._queue:
@@ -388,26 +403,33 @@ class Calls:
             case pending.Skip(reason, remember):
                 said = f"The user did not let the tool run, and says: {reason}" if reason else ""
                 skipped = self._response(call, said or call.cancelled or self._default)
-                effects: list[Effect] = [Announce(call.known, call.arguments), skipped]
+                effects: list[Effect] = [self._skipped(call), skipped]
                 return [*effects, *self._remember(self._memory.skip, call)] if remember else effects
             case pending.Answer(value):
                 return self._answer(call, value)
             case pending.Deliver(content):
-                return [self._response(call, content, is_error=call.number in self._failed)]
+                return self._delivered(call, content)
             case pending.Withhold():
-                return [self._response(call, WITHHELD, is_error=call.number in self._failed)]
+                return [Said(f"the result of {shown_name(call.known)} is kept from the model"), self._withheld(call)]
             case pending.Unanswered():
                 return [self._response(call, call.cancelled or self._default), self._busy()]
 
+    def _delivered(self, call: Call, content: str) -> list[Effect]:
+        show = ShowResult(call.number, call.known, content, call.failed)
+        return [show, self._response(call, content, is_error=call.failed)]
+
+    def _withheld(self, call: Call) -> Record:
+        return self._response(call, WITHHELD, is_error=call.failed)
+
     def _permitted(self, call: Call, arguments: dict[str, Any], *, remember: bool) -> list[Effect]:
         if repr(arguments) != repr(call.arguments):  # 1 and true are equal, but not the same
-            checked, errors = self._tools.checked(call.known, arguments)
+            _, errors = self._tools.checked(call.known, arguments)
             if errors:
                 # Asked again rather than refused: the words are the person's. They are the call's only once they fit.
                 self._queue.insert(0, self._permission(call, arguments, None))
                 return [Said(f"the arguments do not fit {call.name}: {'; '.join(errors)}")]
-            call.arguments, call.formatted = checked, None
-            self._plain.discard(call.number)
+            call.arguments, call.formatted = arguments, None  # nothing is added to what the person has agreed to
+            call.plain = False
         approved = self._approve(call)
         return [*approved, *self._remember(self._memory.run, call)] if remember else approved
 
@@ -424,15 +446,16 @@ class Calls:
 
     # --- nobody there
 
-    def _unattended(self, error: JpError) -> list[Effect]:
+    def _unattended(self, error: JpError, *, broken: bool) -> list[Effect]:
         if not self._queue:
             return []
         prompt = self._queue.pop(0)
-        return self._by_policy(self._calls[prompt.call], prompt, error)
-
-    def _by_policy(self, call: Call, prompt: pending.Pending, error: JpError) -> list[Effect]:
-        policy = call.known.settings.detached
+        call = self._calls[prompt.call]
+        policy = None if broken else call.known.settings.detached
         policies = {kind: getattr(policy, kind, "deny") for kind in ("run", "deliver", "tool")}
+        return self._by_policy(call, prompt, policies, error)
+
+    def _by_policy(self, call: Call, prompt: pending.Pending, policies: dict[str, str], error: JpError) -> list[Effect]:
         match prompt:
             case pending.Permission(arguments=arguments):
                 # What a person has begun to change is not approved by anybody else.
@@ -441,7 +464,7 @@ class Calls:
                 return [Announce(call.known, call.arguments), *self._deny(call, "run", "needs approval", error)]
             case pending.Delivery(content=content):
                 if policies["deliver"] == "auto":
-                    return [self._response(call, content, is_error=call.number in self._failed)]
+                    return self._delivered(call, content)
                 return self._deny(call, "deliver", "wants its result looked at", error)
             case pending.Inquiry():
                 question = call.question
@@ -470,9 +493,38 @@ class Calls:
         return self._fail(call, f"Denied: {denied.message}.")
 
 
-def shown_name(tool: Definition) -> str:
-    """A tool's name for a person: with its server, where it has one."""
-    return f"{tool.server}/{tool.name}" if tool.server else tool.name
+class NoTools:
+    """Where none are offered: whatever is called has a response all the same."""
+
+    def find(self, name: str) -> Definition | None:  # noqa: ARG002
+        """There is none."""
+        return None
+
+    def names(self) -> list[str]:
+        """None."""
+        return []
+
+    def checked(self, tool: Definition, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Never asked."""
+        raise NotImplementedError(tool, arguments)
+
+    def formats(self, tool: Definition) -> bool:
+        """Never asked."""
+        raise NotImplementedError(tool)
+
+    def approval(self, tool: Definition, arguments: dict[str, Any], formatted: str | None) -> str:
+        """Never asked."""
+        raise NotImplementedError(tool, arguments, formatted)
+
+    def always_asks(self, tool: Definition) -> bool:
+        """Never asked."""
+        raise NotImplementedError(tool)
+
+
+def shortened(name: str) -> str:
+    """A name that anybody may have chosen, for a line."""
+    shown = one_line(name)
+    return shown if len(shown) <= _LONGEST_NAME else shown[:_LONGEST_NAME] + "…"
 
 
 def stored(question: Question) -> dict[str, Any]:

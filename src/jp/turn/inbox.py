@@ -43,6 +43,15 @@ class Inbox:
         """Have a shutdown wake `get`; returns what ends that."""
         return router.token.subscribe(lambda: self.post(WAKE))
 
+    def drain(self) -> "list[object]":
+        """The events that are there now; they are not given again."""
+        found = []
+        while True:
+            try:
+                found.append(self._mail.get(0))
+            except EmptyError:
+                return found
+
     def get(self) -> object:
         """The next event; a deadline that has passed goes first."""
         while True:

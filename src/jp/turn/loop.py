@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from threading import Thread as Helper
 
 from jp import log
-from jp.conversation.events import ChatRequest
+from jp.conversation.events import ChatRequest, ChatResponse
 from jp.conversation.timestamps import format_timestamp
 from jp.interrupt.checkpoint import checkpoint
 from jp.interrupt.token import Shutdown
@@ -122,7 +122,7 @@ class Turn:
         self._source: Source | None = None
         self._error: JpError | None = None
         self._disk: WriteError | None = None
-        self._unsent = False  # a reply may not be on disk
+        self._unsent: list[Callable[[], object]] = []  # what lets the drafts go of what may not be on disk
         self._asked = ("", writer.length)  # the last request, and the conversation's length before it
         if presses is not None:
             presses.wake = lambda: self.inbox.post(WAKE)
@@ -187,7 +187,8 @@ class Turn:
                     if self._machine is None or self._machine.done:
                         break
                     self._work()
-        except Shutdown:
+        except BaseException:
+            self._take_ended()
             self._step(m.Interrupted())
             raise
         finally:
@@ -228,6 +229,7 @@ class Turn:
                             self._step(m.RunTools())
                         self._attend(Phase.TOOLS)
                     if self._restart and not machine.done:
+                        self._take_ended()
                         self._restart = False
                         self._step(m.Restarted())
                 case Phase.FOLLOW_UP:
@@ -275,6 +277,7 @@ class Turn:
 
         match decision.what:
             case What.REPLY:
+                self._unsent.append(decision.sent)
                 if self._machine is not None and self._machine.phase is Phase.TOOLS:
                     self._respond(decision.text)
                 else:
@@ -283,6 +286,7 @@ class Turn:
                 self._restart = True
             case What.STOP:
                 self.stopped = True
+                self._take_ended()
                 self._step(m.Interrupted())
             case What.ABORT:
                 self.aborted = self._asked[0]
@@ -296,27 +300,31 @@ class Turn:
         if self._machine is None:  # nothing has been sent yet
             self.screen.said(text)
             self.record(request)
+            self._sent()
         else:
+            self._take_ended()
             self._step(m.Replied(request))
-        self._was_said()
 
     def _respond(self, text: str) -> None:
         """The tools end with what the person says in their place."""
         if text:
             self.screen.said(text)
+        self._take_ended()
         self._step(m.Responded(text))
-        self._was_said()
 
-    def _was_said(self) -> None:
-        self._unsent = True
-        if self._disk is None:  # else its draft is all that a crash would leave of it
-            self._sent()
+    def _take_ended(self) -> None:
+        """The tools that have ended by now have not been ended by anybody: their results count."""
+        if self._machine is not None and self._machine.phase is Phase.TOOLS:
+            for event in self.inbox.drain():
+                if isinstance(event, c.ToolEnded):
+                    self._step(event)
 
     def _sent(self) -> None:
-        """The reply that was written is on disk."""
-        if self._unsent and self._presses is not None:
-            self._presses.sent()
-        self._unsent = False
+        """What was written is stored, unless the disk has not taken it: then its draft is all that a crash leaves."""
+        if self._disk is None:
+            unsent, self._unsent = self._unsent, []
+            for sent in unsent:
+                sent()
 
     def _take(self, event: object) -> None:
         match event:
@@ -349,6 +357,7 @@ class Turn:
                         self._carry_out(effect)
                 prompt = self._machine.asking
                 if prompt is None or self._left or self._restart:
+                    self._sent()
                     return
                 self._ask(prompt)
         finally:
@@ -357,9 +366,13 @@ class Turn:
 
     def _ask(self, prompt: "Pending") -> None:
         assert self.tooling is not None
+        self.screen.answered()  # what was said before is to be read now
         answer = self.tooling.ask(prompt)
         match answer:
-            case c.Answered() | c.Unattended():
+            case c.Answered(sent=sent):
+                self._unsent.append(sent)
+                self._step(answer)
+            case c.Unattended():
                 self._step(answer)
             case None:
                 checkpoint()  # the run is ending
@@ -369,8 +382,7 @@ class Turn:
 
     def _carry_out(self, effect: m.Effect) -> None:
         if isinstance(effect, c.Effect):
-            assert self.tooling is not None
-            self.tooling.carry_out(effect, self)
+            self._carry_out_of_call(effect)
             return
         match effect:
             case m.Settled():
@@ -400,6 +412,16 @@ class Turn:
             case m.Complete(error):
                 self._error = error
 
+    def _carry_out_of_call(self, effect: c.Effect) -> None:
+        match effect:
+            case _ if self.tooling is not None:
+                self.tooling.carry_out(effect, self)
+            case c.Record(event):  # the model calls tools though none are offered: nothing runs
+                self.record(event)
+            case c.Said(text):
+                self.screen.answered()
+                self.screen.note(text)
+
     def request(self, text: str) -> ChatRequest:
         """What the person says, as an event."""
         return ChatRequest(content=text, author=self._author) if self._author else ChatRequest(content=text)
@@ -410,6 +432,8 @@ class Turn:
         if isinstance(event, ChatRequest):
             before = self._writer.length if self._asked[0] else self._asked[1]  # the first one with its turn's start
             self._asked = (event.content, before)
+        if isinstance(event, ChatResponse):
+            self.screen.answered()  # what comes behind it is another text
         append = self._writer.complete_partial if completes else self._writer.append
         self._write(lambda: append(event))
         self.screen.stored(event)

@@ -15,23 +15,36 @@ from enum import Enum
 
 import msgspec
 
-from jp.conversation.events import ToolCallRequest, ToolCallResponse
+from jp.conversation.events import ToolCallRequest
+from jp.errors import JpError
 from jp.llm import events as llm
 from jp.llm.collect import Collector
 from jp.llm.continuation import Overlap
 from jp.llm.retry import Fatal, Policy, Retry, decide
 from jp.turn import call_events as c
-from jp.turn.calls import Calls, Memory
+from jp.turn.calls import Calls, Memory, NoTools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from jp.ask.pending import Pending
     from jp.conversation.events import ChatRequest, Event
-    from jp.errors import JpError
     from jp.llm.collect import Stored
     from jp.turn.calls import Tools
 
-NO_TOOLS = "The tool was not run: no tools are offered."
+MAX_FAILED_ROUNDS = 20  # of calls in which nothing has come of any: a model may not see that it gets nowhere
+
+
+class StuckError(JpError):
+    """The model calls tools and nothing comes of any."""
+
+    code = "stuck"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the model has called tools in {MAX_FAILED_ROUNDS} answers, and every call has failed",
+            hints=["what came is stored; look at it with `jp conversation print`, and go on with another question"],
+        )
+
 
 # --- what happened ---
 
@@ -208,7 +221,9 @@ class Machine:
         self, policy: Policy, tools: "Tools | None" = None, *, structured: bool = False, cancelled: str = ""
     ) -> None:
         self._policy = policy
-        self._tools = tools
+        self._tools = tools or NoTools()
+        self._offers = tools is not None
+        self._failed_rounds = 0
         self._structured = structured
         self._cancelled = cancelled
         self._memory = Memory()
@@ -223,8 +238,8 @@ class Machine:
         self._overlap: Overlap | None = None
         self._failures = 0  # of the whole answer: a server that always cuts off after a word must not go on for ever
         self._message = ""  # text of the message that is arriving, over all attempts
-        self._called: list[ToolCallRequest] = []  # where no tools are known
         self._calls: Calls | None = None
+        self._ids: set[str] = set()
         self._answered = False  # the stream is over
         self._running = False
         self._finish: llm.Finish | None = None
@@ -295,6 +310,8 @@ class Machine:
 
     def _replied(self, event: "ChatRequest") -> list[Effect]:
         kept = [] if self.done else self._leave()
+        if self._running or (self._calls is not None and self._calls.restarted):
+            kept.append(Settled())
         self._begin()
         return [Stop(), *kept, Said(event.content), Record(event), *self._send(anew=True)]
 
@@ -304,14 +321,22 @@ class Machine:
         """Record what is complete; a call among it is prepared."""
         effects: list[Effect] = []
         for event in events:
-            effects.append(Record(event))
-            if isinstance(event, ToolCallRequest) and self._tools is not None:
+            if not isinstance(event, ToolCallRequest):
+                effects.append(Record(event))
+            else:
+                self._name(event)
+                effects.append(Record(event))
                 if self._calls is None:
                     self._calls = Calls(self._tools, self._memory, self._cancelled)
                 effects += self._behind(self._calls.add(event))
-            elif isinstance(event, ToolCallRequest):
-                self._called.append(event)
         return effects
+
+    def _name(self, call: ToolCallRequest) -> None:
+        """Some models call everything by one id; a response must be known as its own call's."""
+        wanted = call.id
+        while call.id in self._ids:
+            call.id = f"{wanted}-{len(self._ids) + 1}"
+        self._ids.add(call.id)
 
     def _behind(self, effects: "list[c.Effect]") -> list[Effect]:
         """Hold responses back until the answer is whole: calls that were made together stand together, before them."""
@@ -327,13 +352,13 @@ class Machine:
     def _leave(self) -> list[Effect]:
         """Record what has arrived; no call of it runs, and each has a response."""
         kept = self._rest()
+        calls = [event for event in kept if isinstance(event, ToolCallRequest)]
+        for call in calls:
+            self._name(call)
         effects: list[Effect] = [Record(event) for event in kept]
         effects += self._released()
         effects += self._cancel_calls()
-        if self._tools is not None:
-            calls = [event for event in kept if isinstance(event, ToolCallRequest)]
-            effects += Calls(self._tools, self._memory, self._cancelled).refuse(calls)
-        return effects
+        return [*effects, *Calls(self._tools, self._memory, self._cancelled).refuse(calls)]
 
     def _cancel_calls(self, text: str = "") -> "list[c.Effect]":
         return self._calls.cancel(text) if self._calls is not None else []
@@ -343,6 +368,9 @@ class Machine:
         denied = self._calls.denied
         if denied is not None:
             return [self._complete(denied)]
+        self._failed_rounds = 0 if self._calls.helped else self._failed_rounds + 1
+        if self._failed_rounds == MAX_FAILED_ROUNDS:
+            return [self._complete(StuckError())]
         self._begin()
         return [Settled(), *self._send(anew=True)]
 
@@ -410,31 +438,33 @@ class Machine:
                 pause = Pause(self._generation, seconds, self._failures, self._policy.max_retries, error)
                 return [*effects, pause]
             case Fatal():
-                return [*effects, *self._keep(), self._complete(error)]
+                return [*effects, *self._leave(), self._complete(error)]
 
     def _finished(self) -> list[Effect]:
         effects: list[Effect] = [*self._flush_overlap(), *self._keep()]
         if self._calls is not None:
             self._answered = True
-            return [*effects, *self._released()]
-        if self._called:
-            effects += [Record(ToolCallResponse(id=e.id, content=NO_TOOLS, is_error=True)) for e in self._called]
-            names = " and ".join(event.name for event in self._called)
-            effects.append(Note(f"the model called {names}, and no tools are offered"))
-        elif not self._message:
+            effects += [*self._released(), *self._notes()]
+            return effects if self._offers else [*effects, self._complete(None)]
+        if not self._message:
             effects.append(Note("the model gave no answer"))
+        return [*effects, *self._notes(), self._complete(None)]
+
+    def _notes(self) -> list[Effect]:
+        """What is to be said of an answer that has not come to its own end."""
         if self._finish is not None and self._finish.reason == "length":
-            effects.append(Note("the answer was cut off at the token limit (`assistant.model.parameters.max_tokens`)"))
-        elif self._finish is not None and self._finish.reason == "content_filter":
-            effects.append(Note("the provider's content filter ended the answer"))
-        return [*effects, self._complete(None)]
+            return [Note("the answer was cut off at the token limit (`assistant.model.parameters.max_tokens`)")]
+        if self._finish is not None and self._finish.reason == "content_filter":
+            return [Note("the provider's content filter ended the answer")]
+        return []
 
     def _keep(self) -> list[Effect]:
         """Record what has arrived of the responses in progress."""
         return self._recorded(self._rest())
 
     def _rest(self) -> "list[Stored]":
-        return [*self._collector.close(), *self._arriving.close()]
+        cut = self._finish is not None and self._finish.reason == "length"
+        return [*self._collector.close(), *self._arriving.close(cut=cut)]
 
     def _complete(self, error: "JpError | None") -> Complete:
         self.done = True

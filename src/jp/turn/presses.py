@@ -41,7 +41,6 @@ class Presses:
         self._gaps = gaps
         self.keep = keep
         self._open: list[tuple[ScopeHandle, Callable[[], Interruption]]] = []
-        self._answered: Interruption | None = None
         self.wake: Callable[[], object] = lambda: None
 
     @contextmanager
@@ -64,12 +63,8 @@ class Presses:
 
     @contextmanager
     def _scope(self, name: str, menu: "Callable[[], Interruption]") -> "Iterator[None]":
-        def opened() -> "Interruption":
-            self._answered = menu()
-            return self._answered
-
-        with self._router.push(Scope(ladder.MENU, self.wake, name, menu=opened)) as handle:
-            self._open.append((handle, opened))
+        with self._router.push(Scope(ladder.MENU, self.wake, name, menu=menu)) as handle:
+            self._open.append((handle, menu))
             try:
                 yield
             finally:
@@ -94,8 +89,3 @@ class Presses:
     def warm(self) -> None:
         """Load what a menu needs, so that the first one is there at once. Any thread."""
         self._asker().warm()
-
-    def sent(self) -> None:
-        """The reply that was decided on is stored."""
-        if self._answered is not None:
-            self._answered.sent()

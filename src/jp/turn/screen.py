@@ -3,6 +3,7 @@
 The only place of the turn that knows the Printer. Under JSON stdout is one stored event a line and nothing else.
 """
 
+from jp.terminal.sanitize import Sanitizer
 from jp.terminal.target import Target
 from jp.turn.calls import shown_name
 
@@ -84,7 +85,20 @@ class Screen:
         """A tool is called."""
         self._quiet()
         if self._tools is not None:
-            self._tools.tool_call(shown_name(tool), arguments, style=tool.settings.style, formatted=formatted)
+            self._tools.tool_call(
+                shown_name(tool),
+                arguments,
+                style=tool.settings.style,
+                formatted=formatted,
+                configured=tool.origin != "builtin",
+            )
+
+    def cuts(self, tool: "Definition", content: str, is_error: bool) -> bool:
+        """Whether less is shown of a result than there is, with the name of a file that has all of it."""
+        style = tool.settings.style
+        if self._tools is None or style is None or self._printer.format.is_json:
+            return False
+        return self._tools.links_result(style, content, is_error=is_error)
 
     def result(
         self, tool: "Definition", content: str, *, is_error: bool, seconds: float, file: str | None = None
@@ -107,17 +121,6 @@ class Screen:
             )
         if self._running is not None:
             self._running.detail(_listed(names))
-
-    def starting(self, servers: "Sequence[str]") -> "StatusHandle | None":
-        """MCP servers are being started."""
-        progress = self._style.mcp_startup
-        if not progress.show:
-            return None
-        handle = self._printer.status(
-            "Starting MCP servers…", delay=progress.delay_secs, interval=progress.interval_ms / 1000
-        )
-        handle.detail(_listed(servers))
-        return handle
 
     # --- status
 
@@ -156,8 +159,8 @@ class Screen:
             self._printer.note(f"{error.message}; trying again in {seconds:.1f}s ({attempt}/{limit})")
 
     def note(self, text: str) -> None:
-        """Something for the person."""
-        self._printer.note(text)
+        """Something for the person; there may be words of the model in it."""
+        self._printer.note(Sanitizer(self._style.sanitize).feed(text))
 
     def _quiet(self) -> None:
         self._end_waiting()

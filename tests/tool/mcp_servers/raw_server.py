@@ -79,6 +79,10 @@ def tools(number: Any, params: dict[str, Any]) -> None:
         result["tools"] = [{**tool, "name": f"do{page}"}]
         if page < 2:
             result["nextCursor"] = str(page + 1)
+    if MODE == "crowd":
+        result["tools"] = [{**tool, "name": f"do{number}"} for number in range(BIG)]
+    if MODE == "names":
+        result["tools"] = [{**tool, "name": name} for name in ("do", "x" * 129, "a\nb", "c\x1b[2J", "")]
     if MODE == "endless":
         result["nextCursor"] = "again"
     if MODE == "later":

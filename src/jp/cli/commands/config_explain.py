@@ -23,7 +23,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         from jp.config.load import conversation_layers
 
         conversation = ctx.store.open(named(args.id, ctx))
-        layers = conversation_layers(conversation.base_config, conversation.config_deltas())
+        layers = conversation_layers(conversation.base_config, conversation.config_deltas(), conversation.id)
     config = ctx.load_config(conversation=layers, workspace=has_workspace(ctx))
     found = config.explain(args.key)
     value = config.get(args.key)

@@ -35,30 +35,45 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     path = settings_file(folder)
     before = read_text(path) if os.path.lexists(path) else ""
     after = set_value(path, before, args.key, args.value)
-    notes = [f"{args.key} set in {path}"]
-    if not (args.user or args.local):
-        notes += _trust(Edit(path, before, after, args.key, typed(args.key, args.value)), ctx)
+    edit = Edit(path, before, after, args.key, typed(args.key, args.value))
     files.make_directory(folder)
     after = after if after.endswith("\n") else after + "\n"
     files.write_atomic(path, after.encode(), follow=True)
-    for note in notes:
+    ctx.printer.note(f"{args.key} set in {path}")
+    for note in [] if args.user else _trust(edit, ctx, folder if args.local else None):
         ctx.printer.note(note)
     return 0
 
 
-def _trust(edit: "Edit", ctx: "Context") -> list[str]:
-    """Remember what the user has typed as trusted; returns what there is to say of it."""
-    from jp.config.own import trusted_by
-    from jp.config.trust import TrustStore, waits_for_trust
-    from jp.storage import files
+def _trust(edit: "Edit", ctx: "Context", private: str | None) -> list[str]:
+    """Remember what the user has typed as trusted; returns what there is to say of it.
 
-    store, root = TrustStore.of(ctx.environ), ctx.workspace.root
-    own, waiting = trusted_by(edit, store.trusted(root))
+    `private` is his own directory for the workspace, where the file is that one: in a place where nothing that it says
+    has to be trusted first, all of it is his from then on.
+    """
+    from jp.cli.context import user_config_dir
+    from jp.cli.trusting import remember
+    from jp.config.load import Paths
+    from jp.config.own import around, trusted_by, waits
+    from jp.config.trust import TrustStore, waits_for_trust
+
+    store, workspace = TrustStore.of(ctx.environ), ctx.workspace
+    root = workspace.root
+    if private and store.path and store.confirmed(root, private):
+        return []
+    paths = Paths(user_config_dir(ctx.environ), root, root, workspace.user_dir)
+    known = around(edit.path, paths, ctx.environ)
+    trusted = store.trusted(root)
+    if private and store.path and not waits(edit.path, edit.before, trusted, known):
+        remember(store, lambda: store.with_trusted(root, (), confirmed_dir=private))
+        return []
+    own, waiting = trusted_by(edit, trusted, known)
     notes = []
     if own and not store.path:  # there is no home to remember it in
         waiting = [*own, *waiting]
     elif own:
-        files.make_directory(os.path.dirname(store.path), 0o700)
-        files.write_atomic(store.path, store.with_trusted(root, own).encode(), follow=True)
+        remember(store, lambda: store.with_trusted(root, own))
         notes.append("what you have set is trusted in this workspace, on this machine; for others it waits for trust")
+    if private:
+        notes = ["what else your own file for this workspace says is not used in this place until it is trusted"]
     return notes + [waits_for_trust(each) for each in waiting]

@@ -89,11 +89,19 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 
 
 def _on(name: str) -> tuple[str, str]:
-    return "on", name
+    return "on", _named(name)
 
 
 def _off(name: str) -> tuple[str, str]:
-    return "off", name
+    return "off", _named(name)
+
+
+def _named(name: str) -> str:
+    if not name:  # of an empty variable, most likely: that is not all of them
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError("the name of a tool is empty")
+    return name
 
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:

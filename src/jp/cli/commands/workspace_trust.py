@@ -20,7 +20,7 @@ def add_arguments(parser: "argparse.ArgumentParser") -> None:
 
 def run(args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.cli.pick import confirmed
-    from jp.cli.trusting import counted, remember, store_of, surveyed, visible, waiting_notice
+    from jp.cli.trusting import confirmed_dir, counted, remember, store_of, surveyed, visible, waiting_notice
 
     if args.directory:
         args.workspace = args.directory
@@ -38,7 +38,8 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         if not confirmed(ctx, f"Trust {these} of {root}?", hints=hints):
             ctx.printer.note("nothing was changed")
             return 1
-    remember(store, store.with_trusted(root, waiting))
+    own = confirmed_dir(ctx, waiting, waiting)
+    remember(store, lambda: store.with_trusted(root, waiting, confirmed_dir=own))
     ctx.printer.note("it is trusted now" if len(waiting) == 1 else f"{len(waiting)} values are trusted now")
     more = surveyed(ctx, args.directory).waiting  # what is in effect now may be what others wait behind
     if more:

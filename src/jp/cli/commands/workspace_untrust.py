@@ -17,10 +17,8 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     if args.directory:
         args.workspace = args.directory
     store, root = store_of(ctx), ctx.workspace.root
-    trusted = len(store.trusted(root))
-    text = store.without(root)
-    if text is not None:
-        remember(store, text)
+    trusted = store.count(root)
+    remember(store, lambda: store.without(root))
     if ctx.printer.format.is_json:
         import json
 

@@ -4,6 +4,7 @@ import json
 
 from jp.tool.builtin.work import BadArgument
 from jp.tool.outcome import Failure, NeedsInput, Question, Success
+from jp.tool.question_limits import too_large
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def ask_user(work: "Work") -> "Outcome":
     answers = work.invocation.answers
     if ANSWER not in answers:
         question = Question(ANSWER, text, kind, list(options) if kind == "select" else [], exclusive=True)
+        if problem := too_large(question):
+            raise BadArgument(f"that can't be asked: {problem}")
         return NeedsInput(question)
     answer = answers[ANSWER]
     if isinstance(answer, bool):

@@ -10,8 +10,12 @@ import msgspec
 UNATTENDED, ASK = "unattended", "ask"
 
 _MODULES = "jp.tool.builtin."
-_SHORT: dict[str, Any] = {"parameters": "function_call", "inline_results": 5}
-_CHANGE: dict[str, Any] = {"parameters": "json", "inline_results": 5}  # a diff or a command takes their place
+_SHORT: dict[str, Any] = {"parameters": "function_call", "inline_results": 5, "results_file_link": "off"}
+_CHANGE: dict[str, Any] = {
+    "parameters": "json",
+    "inline_results": 5,
+    "results_file_link": "off",
+}  # a diff or a command takes their place
 
 
 class Builtin(msgspec.Struct, frozen=True):
@@ -84,8 +88,8 @@ _ALL = (
         name="list_files",
         summary="List the files of the workspace, or of a directory in it, without those that git ignores.",
         description=(
-            "One path a line, relative to the workspace; what ends with / is a directory. At most 500 are listed. In a "
-            "git work tree the ignored files are left out, elsewhere the usual build and package directories."
+            "One path a line, relative to the workspace; what ends with / is a directory. At most 500 are listed. What "
+            "a .gitignore names is left out, and outside of a git work tree the usual build and package directories."
         ),
         examples='{}\n{"path": "src", "depth": 1}\n{"pattern": "*.py"}\n{"pattern": "tests/**/test_*.py"}',
         module=_MODULES + "finding",
@@ -122,7 +126,7 @@ _ALL = (
         summary="Make a new file in the workspace, or replace all of an existing one. Prefer modify_file for changes.",
         description=(
             "The file will hold exactly `content`; missing directories are made. The file is replaced at once, never "
-            "half. Nothing is written in .git and .jp."
+            "half. Nothing is written in .git and .jp, nor to .jp.toml."
         ),
         examples='{"path": "docs/notes.md", "content": "# Notes\\n"}',
         module=_MODULES + "writing",
@@ -166,8 +170,8 @@ _ALL = (
         summary="Run a shell command in the root of the workspace and get its output and exit status.",
         description=(
             "Runs `sh -c command` without a terminal and without input. Output and errors come in the order in which "
-            "they were written. A command that runs for longer than `timeout_secs` (120 unless given) is ended, and so "
-            "is what it has left in the background."
+            "they were written. A command that runs for longer than `timeout_secs` (120 unless given) is ended. What "
+            "is left in the background is ended with it, unless it has become a daemon (setsid)."
         ),
         examples='{"command": "git status --short"}\n{"command": "make test", "timeout_secs": 600}',
         module=_MODULES + "commands",
@@ -187,7 +191,8 @@ _ALL = (
         summary="Fetch a web page by http or https and get its text.",
         description=(
             "HTML is turned into text that keeps headings, lists, links and code; `raw` gives it as it is. Other text "
-            "is given as it is, and anything else is refused. At most 1 MiB is read and redirects are followed."
+            "is given as it is, and anything else is refused. At most 1 MiB is read. A redirect to "
+            "another host is not followed but named."
         ),
         examples='{"url": "https://example.org/guide"}\n{"url": "https://example.org/data.json", "raw": true}',
         module=_MODULES + "fetching",
@@ -224,7 +229,7 @@ _ALL = (
             options=_texts("What can be chosen, for select."),
         ),
         run=UNATTENDED,
-        style={"parameters": "off", "inline_results": "off"},
+        style={"parameters": "off", "inline_results": "off", "results_file_link": "off"},
     ),
 )
 

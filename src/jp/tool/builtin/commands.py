@@ -1,4 +1,7 @@
-"""`run_command`: a shell command in the workspace, approved by the person, in a session of its own."""
+"""`run_command`: a shell command in the workspace, approved by the person, in a session of its own.
+
+At the end of a run nothing of its process group is left. What has made itself a daemon is not in it, and goes on.
+"""
 
 import os
 import threading
@@ -120,4 +123,4 @@ def _ending(child: "Child", how: str, held: bool, secs: int) -> str:
     if code is None:
         return "how it ended is not known"
     ending = f"exit status {code}" if code >= 0 else f"it was ended by signal {-code}"
-    return ending + ("; what it had left in the background was ended" if held else "")
+    return ending + ("; something was left in the background, and its process group was ended" if held else "")

@@ -1,4 +1,4 @@
-"""Runs the built-in tools, each call on a thread of its own that nobody ever waits for.
+"""Runs the built-in tools, each call on a thread of its own that nobody ever waits for, some of them at once.
 
 They work in small steps and look between them whether they are still wanted. What could hold the interpreter or not
 come back (a search by somebody's pattern, a program, a page) is in a child process or on a socket, which a cancel ends.
@@ -16,6 +16,7 @@ from jp.tool.builtin.catalogue import CATALOGUE
 from jp.tool.builtin.work import Abandoned, BadArgument, Place, Work
 from jp.tool.definition import FORMAT
 from jp.tool.outcome import Failure, NeedsInput, Success
+from jp.tool.slots import Slots
 from jp.tool.watch import REAP_SECS
 
 TYPE_CHECKING = False
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from jp.tool.executor import Run
     from jp.tool.outcome import Outcome
 
+AT_ONCE = 8
 _AFTER_SECS = 2.0  # that an earlier run may take to be over
 _SLICE_SECS = 0.1
 _LOOK_SECS = 0.01
@@ -48,6 +50,8 @@ class BuiltinTools:
         self._path = root
         self._opened: Root | None = None
         self._lock = threading.Lock()
+        # What is shown of a call does not wait for calls that run.
+        self._running, self._formatting = Slots(AT_ONCE), Slots(AT_ONCE)
         self._place = Place(self._root, environ, describe, hidden_variables, spill_dir)
 
     def formats(self, tool: "Definition") -> bool:
@@ -59,8 +63,9 @@ class BuiltinTools:
         self, invocation: "Invocation", done: "Callable[[Outcome], object]", *, after: "Run | None" = None
     ) -> "BuiltinRun":
         """See `jp.tool.executor.Executor`."""
-        run = BuiltinRun(Work(self._place, invocation), done, after)
-        run.start()
+        slots = self._formatting if invocation.action == FORMAT else self._running
+        run = BuiltinRun(Work(self._place, invocation), done, after, slots)
+        slots.take(run.start)
         return run
 
     def _root(self) -> "Root":
@@ -75,10 +80,11 @@ class BuiltinTools:
 class BuiltinRun:
     """A built-in tool at work."""
 
-    def __init__(self, work: Work, done: "Callable[[Outcome], object]", after: "Run | None") -> None:
+    def __init__(self, work: Work, done: "Callable[[Outcome], object]", after: "Run | None", slots: "Slots") -> None:
         self._work = work
         self._done = done
         self._after = after
+        self._slots = slots
         self._over = threading.Event()
 
     def start(self) -> None:
@@ -89,10 +95,13 @@ class BuiltinRun:
         except RuntimeError as error:
             self._over.set()
             self._done(Failure(f"{name} could not be started: {error}", transient=True))
+            self._slots.leave()
 
     def cancel(self, *, now: bool = False) -> None:
         """Abandon it; what it has started is ended."""
         self._work.cancel(now)
+        if self._slots.withdraw(self.start):
+            self._over.set()
 
     def over(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for its thread, and with it what it has started, to be gone."""
@@ -112,6 +121,7 @@ class BuiltinRun:
                 while child.lives() and time.monotonic() < until:
                     time.sleep(_LOOK_SECS)
             self._over.set()
+            self._slots.leave()
 
     def _outcome(self) -> "Outcome":
         try:

@@ -1,4 +1,8 @@
-"""`fetch_page`: a page of the web as text. Where it is has been approved by a person, so any host may be meant."""
+"""`fetch_page`: a page of the web as text.
+
+Where it is has been approved by a person, so any host may be meant, but that one alone: a redirect to another host is
+an answer for the model, which may ask for that page.
+"""
 
 import re
 import threading
@@ -7,11 +11,12 @@ from typing import NamedTuple
 
 from jp.errors import JpError
 from jp.interrupt.standing import clock
-from jp.llm.address import parse, resolve
+from jp.llm.address import Address, parse, resolve
 from jp.llm.connect import Lifeline
 from jp.llm.errors import NetworkError, Redirected, Stopped, StreamCut
 from jp.llm.exchange import Exchange, Limits
 from jp.llm.provider import Request
+from jp.llm.wire import Wire
 from jp.tool.builtin.helper import TooSlow, answer, module
 from jp.tool.builtin.reading import SNIFFED, is_binary
 from jp.tool.outcome import Failure, Success
@@ -47,6 +52,13 @@ class PageError(JpError):
     code = "page"
 
 
+class _Elsewhere(Exception):
+    """The page is at another host: `address`."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+
 class Page(NamedTuple):
     """What came: `kind` is the media type, `address` where it was in the end; `whole`: all of it came."""
 
@@ -68,6 +80,11 @@ def fetch_page(work: "Work") -> "Outcome":
         threading.Thread(target=_cut_in_time, args=(lifeline, over), name="tool-fetch-limit", daemon=True).start()
         with work.stopping(lambda _: lifeline.cut()):
             page = _fetch(work, url, lifeline)
+    except _Elsewhere as away:
+        return Success(
+            f"{parse(url).shown} redirects to {away.address}, which is not the same site and was not followed: "
+            f"fetch that page if you want it\n"
+        )
     except Stopped:
         work.checkpoint()
         return Failure(f"the page did not come within {SECS:g} s", transient=True)
@@ -96,27 +113,80 @@ def _cut_in_time(lifeline: Lifeline, over: threading.Event) -> None:
 
 def _fetch(work: "Work", url: str, lifeline: Lifeline) -> Page:
     address = parse(url, name="the address of the page")
+    reached = _Reached()
     for _ in range(MAX_REDIRECTS + 1):
         work.checkpoint()
         user = f"{address.userinfo}@" if address.userinfo else ""
         where = f"{address.scheme}://{user}{address.authority}{address.path}"
         request = Request("GET", where, {"Accept": ACCEPT})
-        with Exchange(request, lifeline, limits=LIMITS, environ=work.place.environ) as exchange:
+        with _Visit(request, lifeline, limits=LIMITS, environ=work.place.environ) as exchange:
+            exchange.reached = reached
             exchange.send()
             try:
                 exchange.head()
-            except Redirected as error:  # to another host; those on the same one have been followed
-                location = exchange.headers.get("location")
-                if location is None:
-                    raise PageError(error.message) from error
-                address = resolve(exchange.address, location)
+            except Redirected:
+                there = resolve(address, exchange.headers["location"])
+                if not same_site(address, there):
+                    raise _Elsewhere(there.origin + there.path) from None
+                address = there
                 continue
             kind, _, rest = exchange.headers.get("content-type", "").partition(";")
             charset = rest.partition("charset=")[2].partition(";")[0].strip(" \"'")
             body = exchange.read_all(MAX_BYTES + 1)
             shown = exchange.address.origin + exchange.address.path
             return Page(exchange.status, kind.strip().lower(), charset, body[:MAX_BYTES], shown, len(body) <= MAX_BYTES)
-    raise PageError(f"{parse(url).shown} redirects to another host more than {MAX_REDIRECTS} times")
+    raise PageError(f"{parse(url).shown} redirects more than {MAX_REDIRECTS} times")
+
+
+class _Reached:
+    """What kind of address the first connection has led to."""
+
+    def __init__(self) -> None:
+        self._public: bool | None = None
+
+    def check(self, wire: Wire, address: Address) -> None:
+        """Raises PageError where a name that led to the internet leads to this machine or this network now."""
+        public = _is_public(wire)
+        if self._public is None:
+            self._public = public
+        elif self._public and not public:
+            raise PageError(f"{address.shown} has moved to an address of this machine or network; it was not asked")
+
+
+class _Visit(Exchange):
+    """One request: every redirect is raised, and nothing is sent before it is known where to."""
+
+    reached: _Reached
+
+    def _redirect(self, location: str) -> None:
+        raise Redirected(f"redirects to {location}", address=self.address.shown, status_code=self.status)
+
+    def _send_all(self, wire: Wire, head: bytes) -> None:
+        if self._proxy is None:
+            self.reached.check(wire, self.address)
+        super()._send_all(wire, head)
+
+
+def _is_public(wire: Wire) -> bool:
+    from ipaddress import IPv6Address, ip_address
+
+    host = ip_address(str(wire._sock.getpeername()[0]).partition("%")[0])
+    if isinstance(host, IPv6Address) and host.ipv4_mapped is not None:
+        return host.ipv4_mapped.is_global
+    return host.is_global
+
+
+def same_site(here: Address, there: Address) -> bool:
+    """Whether a redirect stays where a person has allowed it: the host, with `www.` or without, and never to less."""
+    if (here.scheme, there.scheme) == ("https", "http"):
+        return False
+    ports = here.port == there.port
+    upgrade = (here.scheme, here.port, there.scheme, there.port) == ("http", 80, "https", 443)
+    return ((ports and here.scheme == there.scheme) or upgrade) and _bare(here.host) == _bare(there.host)
+
+
+def _bare(host: str) -> str:
+    return host.removeprefix("www.") if host.count(".") > 1 else host
 
 
 def _refused(work: "Work", page: Page) -> Failure:

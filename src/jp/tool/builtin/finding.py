@@ -1,14 +1,9 @@
-"""Which files a workspace has, without those that nobody means; and `list_files`.
-
-In a git work tree git knows: its index and what it does not ignore. Elsewhere, and where git finds nothing, every
-directory is looked at but for the usual ones of tools. Names come from both; files are opened by `Root` alone.
-"""
+"""Which files of a workspace are meant by a path and a pattern; and `list_files`."""
 
 import os
 import stat
-from contextlib import closing
 
-from jp.tool.builtin.helper import HelperFailed, TooSlow, answer
+from jp.tool.builtin.walking import CONVERSATIONS, MAX_FILES, walk
 from jp.tool.confined import ConfinedError
 from jp.tool.outcome import Success
 
@@ -18,13 +13,6 @@ if TYPE_CHECKING:
     from jp.tool.outcome import Outcome
 
 MAX_SHOWN = 500
-MAX_FILES = 100_000
-GIT_SECS = 10.0
-GIT_BYTES = 32 << 20
-SKIPPED = frozenset((".git", ".hg", ".svn", "node_modules", "target", ".venv", "__pycache__", ".mypy_cache", ".tox"))
-CONVERSATIONS = ".jp/conversations"
-# A repository's own configuration may name a program as its file system monitor.
-GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
 
 
 def list_files(work: "Work") -> "Outcome":
@@ -53,23 +41,23 @@ def list_files(work: "Work") -> "Outcome":
     if len(paths) > MAX_SHOWN:
         notes.append(f"{MAX_SHOWN} of {len(paths)} are shown; narrow it down with path, pattern or depth")
     if not all_of_them:
-        notes.append(f"there are more than {MAX_FILES} files; not all were looked at")
+        notes.append("there are too many files; not all were looked at")
     return Success("".join(f"{row}\n" for row in [*shown, *(f"({note})" for note in notes)]))
 
 
 def files(work: "Work", where: str) -> tuple[list[str], bool]:
     """The files at or below `where`, by their paths in the workspace, sorted; and whether these are all.
 
-    A file that is named itself is one of them, whatever git says. Raises ConfinedError.
+    A file that is named itself is one of them, ignored or not. Raises ConfinedError.
     """
     base = work.root.resolve(where)
     mode = work.root.stat(base).st_mode
     if not stat.S_ISDIR(mode):
         return [base], True
-    found = _by_git(work, base) - {base, f"{base}/"} or _by_looking(work, base)  # but for itself: another repository
+    found, whole = walk(work, base)
     keep = base == CONVERSATIONS or base.startswith(CONVERSATIONS + "/")
     names = sorted(path for path in found if keep or not path.startswith(CONVERSATIONS + "/"))
-    return names[:MAX_FILES], len(names) <= MAX_FILES
+    return names[:MAX_FILES], whole and len(names) <= MAX_FILES
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -103,62 +91,10 @@ def _same(name: str, pattern: str) -> bool:
 
 
 def _sign(work: "Work", path: str) -> str:
-    """A slash for a directory, a space for a file, nothing for what is not there: git lists what was deleted, too."""
+    """A slash for a directory, a space for a file, nothing for what is gone."""
     if path.endswith("/"):
         return "/"
     try:
         return "/" if stat.S_ISDIR(work.root.stat(path).st_mode) else " "
     except ConfinedError as error:
         return "" if error.missing else " "
-
-
-def _by_git(work: "Work", base: str) -> set[str]:
-    """What git lists below `base`; nothing where it can't be asked."""
-    if not _in_work_tree(work.root.path):
-        return set()
-    env = {name: value for name, value in work.place.visible.items() if not name.startswith("GIT_")}
-    env |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1"}
-    pieces, size = [], 0
-    try:
-        with closing(answer(work, [*GIT, base], secs=GIT_SECS, env=env)) as output:
-            for piece in output:
-                pieces.append(piece)
-                size += len(piece)
-                if size > GIT_BYTES:
-                    break
-    except (HelperFailed, TooSlow):
-        return set()
-    names = b"".join(pieces).split(b"\0")
-    return {os.fsdecode(name) for name in names[:-1]}  # nothing, or one that was cut, is behind the last zero
-
-
-def _in_work_tree(path: str) -> bool:
-    while True:
-        if os.path.lexists(os.path.join(path, ".git")):
-            return True
-        above = os.path.dirname(path)
-        if above == path:
-            return False
-        path = above
-
-
-def _by_looking(work: "Work", base: str) -> set[str]:
-    found: set[str] = set()
-    left = [base]
-    while left and len(found) <= MAX_FILES:
-        work.checkpoint()
-        here = left.pop()
-        try:
-            entries = work.root.listing(here)
-        except ConfinedError:
-            if here == base:
-                raise
-            continue  # gone, or not ours to look at
-        for entry in entries:
-            path = entry.name if here == "." else f"{here}/{entry.name}"
-            if entry.kind == "directory":
-                if entry.name not in SKIPPED and path != CONVERSATIONS:
-                    left.append(path)
-            elif entry.kind in ("file", "link"):
-                found.add(path)
-    return found

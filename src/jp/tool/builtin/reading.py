@@ -27,7 +27,7 @@ def read_file(work: "Work") -> "Outcome":
     end = work.number("end_line", 10**9, least=1, most=10**9)
     if end < start:
         return Failure(f"end_line ({end}) is before start_line ({start})")
-    fd = work.place.readable(path).opened(path)
+    fd = work.place.opened(path)
     try:
         size = os.fstat(fd).st_size
         if is_binary(os.pread(fd, SNIFFED, 0)):

@@ -23,6 +23,7 @@ MAX_MATCHES = 200
 MAX_CONTEXT = 10
 MAX_BYTES = 128 * 1024
 SECS = 10.0
+_LOOK_SECS = 0.1
 WORKER = "jp.tool.builtin.grep_worker"
 
 
@@ -47,6 +48,8 @@ def grep_files(work: "Work") -> "Outcome":
     paths = "\0".join(name for name in names if not name.endswith("/"))
     request = json.dumps(question).encode() + b"\n" + paths.encode("utf-8", "surrogateescape")
     report = _Report(context)
+    while not work.place.searches.acquire(timeout=_LOOK_SECS):
+        work.checkpoint()
     try:
         with closing(answer(work, module(WORKER), request, secs=SECS)) as output:
             for record in _records(output):
@@ -58,6 +61,8 @@ def grep_files(work: "Work") -> "Outcome":
         if not report.matches:
             return Failure(f"{given_up}, and had found nothing: use a simpler pattern or fewer files")
         report.notes.append(f"{given_up}; the files after that were not searched")
+    finally:
+        work.place.searches.release()
     if report.error:
         return Failure(report.error)
     if not whole:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 MAX_SHOWN = 1000
+SEARCHES = 4  # at once: each is a process that is busy
 
 
 class Abandoned(BaseException):
@@ -51,35 +52,46 @@ class Place:
         self.describe = describe
         self.hidden = frozenset(hidden)
         self.spill_dir = spill_dir
-        self._shown: dict[tuple[str, str], int | None] = {}
+        self.searches = threading.BoundedSemaphore(SEARCHES)
+        self._shown: dict[tuple[str, str], int] = {}
 
     @property
     def root(self) -> "Root":
         """The workspace. Raises ConfinedError when it can't be opened."""
         return self._root()
 
-    def readable(self, path: str) -> "Root":
-        """Where a file that may be read is: the workspace, or what JP itself has kept of a long output."""
+    def opened(self, path: str) -> int:
+        """A descriptor to read a file from, which the caller closes: one of the workspace, or what JP itself has kept
+        of a long output. Raises ConfinedError."""
         if self.spill_dir and os.path.isabs(path) and os.path.dirname(os.path.normpath(path)) == self.spill_dir:
-            from jp.tool.confined import Root
+            from jp.tool.confined import ConfinedError, Root
+            from jp.tool.kept import opened
 
-            return Root(self.spill_dir)
-        return self.root
+            try:
+                fd = opened(self.spill_dir)
+            except OSError as error:
+                raise ConfinedError(f"{path} can't be read: {error.strerror or error}") from error
+            found = os.fstat(fd)
+            os.close(fd)
+            with Root(self.spill_dir, identity=(found.st_dev, found.st_ino)) as kept:
+                return kept.opened(path)
+        return self.root.opened(path)
 
     @property
     def visible(self) -> dict[str, str]:
         """The environment for programs."""
         return {name: value for name, value in self.environ.items() if name not in self.hidden}
 
-    def show(self, call_id: str, path: str, content: bytes | None) -> None:
-        """The person who approves the call is shown what it does to a file that holds `content`."""
+    def show(self, call_id: str, path: str, file: str, content: bytes | None) -> None:
+        """The person who approves the call is shown what it does to `file`, to which `path` leads and which holds
+        `content`."""
         for old in list(self._shown)[:-MAX_SHOWN]:
             self._shown.pop(old, None)
-        self._shown[call_id, path] = _mark(content)
+        self._shown[call_id, path] = hash((file, content))
 
-    def was_shown(self, call_id: str, path: str, content: bytes | None) -> bool:
+    def was_shown(self, call_id: str, path: str, file: str, content: bytes | None) -> bool:
         """Whether that is what was shown, or nothing was."""
-        mark = _mark(content)
+        mark = hash((file, content))
         return self._shown.get((call_id, path), mark) == mark
 
 
@@ -184,7 +196,3 @@ class Stopping:
     def __exit__(self, *_: object) -> None:
         with self._work._lock:
             self._work._stops.pop(self._key, None)
-
-
-def _mark(content: bytes | None) -> int | None:
-    return None if content is None else hash(content)

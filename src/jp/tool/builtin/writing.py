@@ -1,5 +1,9 @@
 """`write_file` and `modify_file`: what will be in the file, shown as a diff first, and put there at once."""
 
+import os
+import re
+from typing import NamedTuple
+
 from jp.tool.builtin.diff import counted, line_ends, unified
 from jp.tool.builtin.edits import Edit, EditError, apply
 from jp.tool.builtin.reading import SNIFFED, is_binary
@@ -15,28 +19,37 @@ if TYPE_CHECKING:
 
 LIMIT = 16 << 20
 ATTEMPTS = 3
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029]")
+
+
+class Target(NamedTuple):
+    """The file that is written: `path` in the workspace, without links; `shown` says that it is not what was named."""
+
+    path: str
+    shown: str
 
 
 def format_write_file(work: "Work") -> "Outcome":
     """The diff to what is there now."""
-    path, content = work.text("path"), _content(work)
-    work.root.may_write(path)
-    old, _ = _there(work, path)
-    work.place.show(work.invocation.call_id, path, old)
+    target, content = _target(work), _content(work)
+    work.root.may_write(target.path)
+    old, _ = _there(work, target.path)
+    work.place.show(work.invocation.call_id, work.text("path"), target.path, old)
     if old is None and not content:
-        return Success(f"new file {path}, which is empty\n")
+        return Success(f"{target.shown}new file {target.path}, which is empty\n")
     if old is None:
-        return Success(f"new file {path}\n{unified(path, None, content)}")
-    return Success(_diff(path, old, content))
+        return Success(f"{target.shown}new file {target.path}\n{unified(target.path, None, content)}")
+    return Success(target.shown + _diff(target.path, old, content))
 
 
 def write_file(work: "Work") -> "Outcome":
     """Put all of the content there. Fails when the file is not the one any more that the diff was shown for."""
-    path, content = work.text("path"), _content(work)
+    target, content = _target(work), _content(work)
+    path = target.path
     old, version = _there(work, path)
     if old == content:
         return Success(f"{path} holds that already")
-    if not work.place.was_shown(work.invocation.call_id, path, old):
+    if not work.place.was_shown(work.invocation.call_id, work.text("path"), path, old):
         return Failure(f"{path} was changed after the diff was shown, so nothing was written; read it again")
     work.checkpoint()
     work.root.write(path, content, parents=True, over=version)
@@ -46,15 +59,18 @@ def write_file(work: "Work") -> "Outcome":
 
 def format_modify_file(work: "Work") -> "Outcome":
     """The diff that the edits make; a failure when one of them does not apply."""
-    path, edits = work.text("path"), _edits(work)
-    work.root.may_write(path)
-    old, _ = work.root.load(path, LIMIT)
-    return Success(_diff(path, old, _applied(path, old, edits)))
+    target, edits = _target(work), _edits(work)
+    work.root.may_write(target.path)
+    old, _ = work.root.load(target.path, LIMIT)
+    work.place.show(work.invocation.call_id, work.text("path"), target.path, None)
+    return Success(target.shown + _diff(target.path, old, _applied(target.path, old, edits)))
 
 
 def modify_file(work: "Work") -> "Outcome":
     """Make the edits, all or none, on what the file holds at that moment."""
-    path, edits = work.text("path"), _edits(work)
+    path, edits = _target(work).path, _edits(work)
+    if not work.place.was_shown(work.invocation.call_id, work.text("path"), path, None):
+        return Failure(f"{work.text('path')} leads to another file since the diff was shown, so nothing was changed")
     for attempt in range(1, ATTEMPTS + 1):
         work.checkpoint()
         old, version = work.root.load(path, LIMIT)
@@ -68,7 +84,21 @@ def modify_file(work: "Work") -> "Outcome":
             break
     added, removed = counted(old, new)
     many = f"{len(edits)} edits" if len(edits) > 1 else "1 edit"
-    return Success(f"modified {path}: {many}, {added} lines added, {removed} removed")
+    return Success(f"modified {path}: {many}, +{added} −{removed} lines")
+
+
+def _target(work: "Work") -> Target:
+    """Where `path` leads. What could look like another line, of a diff for one, is no name of a file to write."""
+    named = work.text("path")
+    path = work.root.destination(_on_one_line(named))
+    within = os.path.normpath(named).removeprefix(os.path.normpath(work.root.path) + "/")
+    return Target(path, "" if within == path else f"{named} -> {_on_one_line(path)}\n")
+
+
+def _on_one_line(path: str) -> str:
+    if _CONTROL.search(path):
+        raise BadArgument(f"{path!r} has control characters or ends of lines in it; no such file is written")
+    return path
 
 
 def _there(work: "Work", path: str) -> "tuple[bytes | None, Version]":

@@ -51,7 +51,7 @@ async def _spoken(server: Server, spoken: Session, pipes: Pipes | None, closing:
     """Get it ready and let it be used; why that has ended, and what to do."""
     ended = pipes.ended if pipes else asyncio.Event()
     try:
-        server.tools = await _unless(closing, within(server.start_secs, handshake(spoken, server.name)))
+        server.tools = await _unless(closing, within(server.start_secs, handshake(spoken, server)))
         server.session = spoken
         server.become(READY)
         await _unless(closing, ended.wait())

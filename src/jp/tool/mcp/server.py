@@ -11,7 +11,7 @@ import msgspec
 from jp.interrupt.children import PIPE, Child, spawn
 from jp.log import DEBUG, INFO, log
 from jp.tool.mcp.errors import RefusedError, not_started
-from jp.tool.mcp.launch import environment, resolve, verify
+from jp.tool.mcp.launch import ROOT_VARIABLE, environment, in_workspace, of_the_user, resolve, verify
 from jp.tool.output import MAX_LINE
 
 TYPE_CHECKING = False
@@ -38,11 +38,15 @@ class Remote(msgspec.Struct, frozen=True):
 
 
 class Surroundings(NamedTuple):
-    """What servers are started in: the environment, the variables of it that are hidden, the workspace's root."""
+    """What servers are started in: the environment, the variables of it that are hidden, the workspace's root.
+
+    `own` are the servers that the user's own configuration defines: they are not started in the workspace.
+    """
 
     environ: "Mapping[str, str]"
     hidden: "Collection[str]"
     root: str
+    own: "Collection[str]" = ()
 
 
 class Server:
@@ -59,6 +63,7 @@ class Server:
         self.surroundings = surroundings
         self.state = STARTING
         self.tools: tuple[Remote, ...] = ()
+        self.left_out: tuple[str, ...] = ()  # of its tools: the ends of sentences
         self.error: McpStartError | None = None
         self.over = ""  # why it is GONE: the end of a sentence
         self.child: Child | None = None
@@ -96,14 +101,20 @@ class Server:
             for name in config.variables:
                 if name not in env:
                     log(INFO, "mcp", "a variable of the server is not set", server=self.name, variable=name)
-            file = resolve(config.command, env.get("PATH", os.defpath), around.root)
+            path = env.get("PATH", os.defpath)
+            if self.name in around.own:
+                place = of_the_user(around.root, path, around.environ, config.arguments)
+            else:
+                place = in_workspace(around.root, path)
+            env = {**place.variables, **env, ROOT_VARIABLE: around.root}
+            file = resolve(config.command, place.path, place.base)
             if config.checksum is not None:
                 verify(file, config.checksum)
             argv = [file, *config.arguments]
             self.child = spawn(
                 argv,
                 env=env,
-                cwd=around.root,
+                cwd=place.directory,
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,

@@ -37,7 +37,8 @@ class Servers:
     """Nothing is imported, started or connected to before `start`.
 
     `configs` are the configured servers by name; `hidden_variables` are kept from them unless they name them; `root`
-    is where they run and what they are told the workspace is; `post(Changed)` is called on the servers' thread.
+    is what they are told the workspace is, and where they run unless they are among `own`, the user's own;
+    `post(Changed)` is called on the servers' thread.
     """
 
     def __init__(
@@ -47,9 +48,10 @@ class Servers:
         hidden_variables: "Collection[str]",
         root: str,
         post: "Callable[[Changed], object]",
+        own: "Collection[str]" = (),
     ) -> None:
         self._configs = configs
-        self._surroundings = Surroundings(dict(environ), frozenset(hidden_variables), root)
+        self._surroundings = Surroundings(dict(environ), frozenset(hidden_variables), root, frozenset(own))
         self._post = post
         self._servers: dict[str, Server] = {}
         self._unknown: list[McpStartError] = []
@@ -102,6 +104,15 @@ class Servers:
     def notices(self) -> tuple[McpStartError, ...]:
         """Why servers are not there that are optional: their tools are left out."""
         return self._failures(optional=True)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What is left out of what the servers offer, in sentences."""
+        return tuple(
+            f'the MCP server "{server.name}" {reason}'
+            for server in self._servers.values()
+            for reason in server.left_out
+        )
 
     def _failures(self, optional: bool) -> tuple[McpStartError, ...]:
         failed = [each for each in self._servers.values() if each.state == FAILED and each.config.optional == optional]

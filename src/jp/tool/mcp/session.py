@@ -17,7 +17,8 @@ from jp.tool.mcp.server import Remote, Server
 from jp.version import VERSION
 
 PAGES = 100
-TOOLS = 1000
+TOOLS = 500
+NAME = 128  # characters
 LEVELS = {"debug": TRACE, "info": DEBUG, "notice": DEBUG, "warning": INFO}
 
 
@@ -49,7 +50,7 @@ def session(
     return Session(read, write, list_roots_callback=roots, logging_callback=logged, client_info=info)
 
 
-async def handshake(session: ClientSession, server: str) -> tuple[Remote, ...]:
+async def handshake(session: ClientSession, server: Server) -> tuple[Remote, ...]:
     """Get to know each other; the server's tools. Raises what the SDK does.
 
     The handshake of older versions is tried first: nearly all servers know it, and some do not answer to what they do
@@ -70,17 +71,30 @@ async def handshake(session: ClientSession, server: str) -> tuple[Remote, ...]:
     return await _tools(session, server)
 
 
-async def _tools(session: ClientSession, server: str) -> tuple[Remote, ...]:
+async def _tools(session: ClientSession, server: Server) -> tuple[Remote, ...]:
+    """The server's tools but for those that can't be meant: `left_out` says which and why."""
     found: list[Remote] = []
+    odd = 0
     cursor: str | None = None
     for _ in range(PAGES):
         page = await session.list_tools(params=types.PaginatedRequestParams(cursor=cursor) if cursor else None)
-        found += [Remote(server, each.name, each.description or "", each.input_schema) for each in page.tools]
+        named = [each for each in page.tools if 0 < len(each.name) <= NAME and each.name.isprintable()]
+        odd += len(page.tools) - len(named)
+        found += [Remote(server.name, each.name, each.description or "", each.input_schema) for each in named]
         before, cursor = cursor, page.next_cursor
-        if not cursor or cursor == before or len(found) >= TOOLS:
+        if not cursor or cursor == before or len(found) > TOOLS:
             break
+    left_out = []
     if len(found) > TOOLS:
-        log(WARN, "mcp", f"more than {TOOLS} tools; the rest is left out", server=server)
+        left_out.append(f"has more than {TOOLS} tools, of which the first {TOOLS} are taken")
+    if odd:
+        tools = "a tool" if odd == 1 else f"{odd} tools"
+        left_out.append(
+            f"has {tools} without a usable name: too long, empty, or with control characters in it; left out"
+        )
+    for reason in left_out:
+        log(WARN, "mcp", reason, server=server.name)
+    server.left_out = tuple(left_out)
     return tuple({tool.name: tool for tool in found[:TOOLS]}.values())
 
 
