@@ -140,9 +140,12 @@ def test_the_guide_tells_the_ladder_and_how_a_reply_is_written():
     assert {word for word in (*STREAMING_ACTIONS, *TURN_ACTIONS) if f"`{word}`" not in interrupt} == set()
     assert "replace the first rung of their scope, and nothing" in interrupt
     reply = re.findall(r"^\| (?:from|by) .*\|$", interrupt, re.M)
-    assert len(reply) == 3
+    assert len(reply) == 5
     assert all(row.count("the answer goes on") == 3 for row in reply if "without a menu" in row)
-    assert all(row.count("the menu again") == 3 for row in reply if "without a menu" not in row)
+    menus = [row for row in reply if "from the" in row]
+    assert [row.count("the menu again") for row in menus] == [3, 3, 2]
+    assert "the tools end" in menus[-1]
+    assert "the tools end" in reply[-1]
     for key in ("Enter sends", "Alt+Enter", "Ctrl+X"):
         assert key in interrupt
 
@@ -199,5 +202,6 @@ def test_every_documented_flag_exists(jp: Jp):
     helped = jp("query", "--help").stdout
     flags = re.findall(r"^\| (`-[^|]*) \|", (ROOT / "docs" / "guide.md").read_text(), re.M)
     assert flags
+    helped += jp("tool", "run", "--help").stdout
     for flag in re.findall(r"(--?[\w!][\w-]*)", " ".join(flags)):
         assert re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", helped), flag

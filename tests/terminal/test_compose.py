@@ -281,6 +281,9 @@ def test_a_window_that_returns_at_once_sends_nothing(workspace, server, editor):
 def test_an_editor_that_waits_for_trust_is_named_where_it_is_missed(workspace):
     set_config(workspace, '[editor]\ncmd = "vim"\n')
     with compose(workspace, "-e") as terminal:
+        terminal.until("Trust this value")
+        terminal.pump(0.4)
+        terminal.send(b"n")
         terminal.until(HELP)
         assert "editor.cmd" in terminal.screen.contents
         assert "trust" in terminal.screen.contents

@@ -84,6 +84,8 @@ class Bench(Workshop):
             self.start_servers([name])
             self.await_servers()
             assert self._servers is not None
+            for error in (*self._servers.errors, *self._servers.notices):
+                raise error  # an optional one, too: here it is all that is wanted
             lookup = self._servers.find
         self.box.build(dict.fromkeys([*self.box.enabled(), name]), lookup)
         tool = self.box.find(name)
