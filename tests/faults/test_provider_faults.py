@@ -279,7 +279,10 @@ def test_stdin_that_has_begun_is_waited_for(workspace: Path, server: ModelServer
 def test_a_header_that_can_be_none_is_said_and_nothing_sent(ask: Ask, hermetic: Path, server, header, said):
     settings = hermetic / ".config" / "jp" / "config.toml"
     settings.parent.mkdir(parents=True)
-    settings.write_text(f"[providers.llm.llamacpp.headers]\n{header}\n")
+    # The address as well: one of the workspace's waits for trust where headers of one's own would go to it.
+    settings.write_text(
+        f'[providers.llm.llamacpp]\nbase_url = "{server.base_url}"\n[providers.llm.llamacpp.headers]\n{header}\n'
+    )
     done = ask("q", *FEW, "hi")
     assert done.status == "exited 1"
     assert said in done.stderr

@@ -132,7 +132,7 @@ def test_where_nobody_is_asked_the_first_press_ends_it(trial: Try, tmp_path: Pat
 
 @pytest.mark.req("092-11", "092-63")
 @pytest.mark.parametrize(
-    ("mode", "shown"), [("python_server.py", "Running lab/nap…"), ("raw_server.py", "Starting MCP")]
+    ("mode", "shown"), [("python_server.py", "Running lab/sleep (as nap)…"), ("raw_server.py", "Starting MCP")]
 )
 def test_presses_while_a_server_starts_or_works_end_it(trial: Try, hermetic: Path, mode: str, shown: str, no_leftovers):
     configure(hermetic, nap={"source": "mcp.lab.sleep"})
