@@ -90,10 +90,13 @@ class Memory:
 
 
 class Calls:
-    """The calls of one answer. `default` is what the model is told of a cancelled call of no known tool."""
+    """The calls of one answer. `default` is what the model is told of a cancelled call of no known tool.
 
-    def __init__(self, tools: Tools, memory: Memory, default: str) -> None:
-        self._tools = tools
+    Where no tools are offered (None) whatever is called has a response all the same.
+    """
+
+    def __init__(self, tools: Tools | None, memory: Memory, default: str) -> None:
+        self._offered = tools
         self._memory = memory
         self._default = default
         self._calls: list[Call] = []
@@ -132,7 +135,7 @@ class Calls:
         effects: list[Effect] = []
         for request in requests:
             call = Call(len(self._calls), request)
-            call.tool = self._tools.find(call.name)
+            call.tool = self._find(call.name)
             self._calls.append(call)
             effects.append(self._response(call, call.cancelled or self._default))
         return effects
@@ -188,10 +191,18 @@ class Calls:
 
     # --- preparing
 
+    @property
+    def _tools(self) -> Tools:
+        assert self._offered is not None  # a tool has been found among them
+        return self._offered
+
+    def _find(self, name: str) -> Definition | None:
+        return self._offered.find(name) if self._offered is not None else None
+
     def _prepare(self, call: Call) -> list[Effect]:
-        tool = call.tool = self._tools.find(call.name)
+        tool = call.tool = self._find(call.name)
         if tool is None:
-            known = ", ".join(self._tools.names()) or "none"
+            known = ", ".join(self._offered.names() if self._offered is not None else ()) or "none"
             return [
                 Said(f"the model called {shortened(call.name)}, which is no tool that it was offered"),
                 self._response(call, f"There is no tool {call.name}. The tools are: {known}.", is_error=True),
@@ -491,34 +502,6 @@ class Calls:
         )
         self.denied = self.denied or denied
         return self._fail(call, f"Denied: {denied.message}.")
-
-
-class NoTools:
-    """Where none are offered: whatever is called has a response all the same."""
-
-    def find(self, name: str) -> Definition | None:  # noqa: ARG002
-        """There is none."""
-        return None
-
-    def names(self) -> list[str]:
-        """None."""
-        return []
-
-    def checked(self, tool: Definition, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Never asked."""
-        raise NotImplementedError(tool, arguments)
-
-    def formats(self, tool: Definition) -> bool:
-        """Never asked."""
-        raise NotImplementedError(tool)
-
-    def approval(self, tool: Definition, arguments: dict[str, Any], formatted: str | None) -> str:
-        """Never asked."""
-        raise NotImplementedError(tool, arguments, formatted)
-
-    def always_asks(self, tool: Definition) -> bool:
-        """Never asked."""
-        raise NotImplementedError(tool)
 
 
 def shortened(name: str) -> str:

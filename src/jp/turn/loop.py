@@ -187,7 +187,7 @@ class Turn:
                     if self._machine is None or self._machine.done:
                         break
                     self._work()
-        except BaseException:
+        except BaseException:  # whatever ends the run, what came is recorded and each call has a response
             self._take_ended()
             self._step(m.Interrupted())
             raise
@@ -413,9 +413,10 @@ class Turn:
                 self._error = error
 
     def _carry_out_of_call(self, effect: c.Effect) -> None:
+        if self.tooling is not None:
+            self.tooling.carry_out(effect, self)
+            return
         match effect:
-            case _ if self.tooling is not None:
-                self.tooling.carry_out(effect, self)
             case c.Record(event):  # the model calls tools though none are offered: nothing runs
                 self.record(event)
             case c.Said(text):

@@ -22,7 +22,7 @@ from jp.llm.collect import Collector
 from jp.llm.continuation import Overlap
 from jp.llm.retry import Fatal, Policy, Retry, decide
 from jp.turn import call_events as c
-from jp.turn.calls import Calls, Memory, NoTools
+from jp.turn.calls import Calls, Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,8 +221,7 @@ class Machine:
         self, policy: Policy, tools: "Tools | None" = None, *, structured: bool = False, cancelled: str = ""
     ) -> None:
         self._policy = policy
-        self._tools = tools or NoTools()
-        self._offers = tools is not None
+        self._tools = tools
         self._failed_rounds = 0
         self._structured = structured
         self._cancelled = cancelled
@@ -445,7 +444,7 @@ class Machine:
         if self._calls is not None:
             self._answered = True
             effects += [*self._released(), *self._notes()]
-            return effects if self._offers else [*effects, self._complete(None)]
+            return effects if self._tools is not None else [*effects, self._complete(None)]
         if not self._message:
             effects.append(Note("the model gave no answer"))
         return [*effects, *self._notes(), self._complete(None)]
