@@ -60,6 +60,7 @@ MATRIX = [
     (C.ARGUMENTS, N.MENU, N.MENU, N.MENU),
     (C.RESULT, N.MENU, N.MENU, N.MENU),
     (C.ANSWER, N.CANNED, N.MENU, N.MENU),
+    (C.PLUGIN, N.CANNED, N.MENU, N.MENU),
 ]
 
 
@@ -96,6 +97,8 @@ FIRST_IN_THE_EDITOR = [
     (C.RESULT, "always", N.MENU, N.MENU),
     (C.ANSWER, True, N.MENU, N.INLINE),
     (C.ANSWER, "always", N.MENU, N.MENU),
+    (C.PLUGIN, True, N.MENU, N.INLINE),
+    (C.PLUGIN, "always", N.MENU, N.MENU),
 ]
 
 

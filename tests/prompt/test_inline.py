@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jp.prompt.backend import END, PRESS
-from jp.prompt.outcomes import Broken, Cancelled, Interrupted, OpenEditor, Submitted
+from jp.prompt.outcomes import Broken, Cancelled, Interrupted, OpenEditor, ShowWhole, Submitted
 from jp.prompt.questions import Edit
 from tests.prompt.driver import OnTerminal
 
@@ -668,3 +668,18 @@ def test_what_consents_takes_nothing_that_was_meant_for_something_else(keys: str
         window.until("yes!")
         window.send("\r")
         assert window.done() == Submitted("yes!")
+
+
+@pytest.mark.req("D60-58")
+def test_a_body_that_does_not_fit_is_cut_and_can_be_had_whole() -> None:
+    body = "\n".join(f"line {number}" for number in range(50))
+    with Window(rows=16) as window:
+        window.ask(Edit("Reply:", body=body, more="; Ctrl-O prints all", seed="ab"))
+        window.until(lambda: "Ctrl-O prints all" in window.screen and "Reply:" in window.screen)
+        assert "line 20" not in window.screen
+        window.send("\x02\x0f")
+        assert window.done() == ShowWhole("ab", 1)
+
+
+def test_ctrl_o_means_nothing_where_nothing_more_can_be_had() -> None:
+    assert typed("ab\x0f\x18") == OpenEditor("ab", 2)

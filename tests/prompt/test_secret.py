@@ -3,7 +3,7 @@
 import pytest
 
 from jp.prompt.backend import END, PRESS
-from jp.prompt.outcomes import Broken, Cancelled, Interrupted, Submitted
+from jp.prompt.outcomes import Broken, Cancelled, Interrupted, ShowWhole, Submitted
 from jp.prompt.questions import Secret
 from tests.prompt.driver import QUIET, OnTerminal
 
@@ -73,3 +73,17 @@ def test_an_unfinished_secret_is_kept_nowhere(notice: str, outcome: type) -> Non
         assert isinstance(ended, outcome)
         assert ended.text == ""
         assert terminal.undo == ""
+
+
+@pytest.mark.req("D60-58")
+def test_what_does_not_fit_can_be_had_whole_before_anything_is_typed() -> None:
+    long = TOKEN._replace(body="\n".join(map(str, range(100))), more="; Ctrl-O prints all")
+    with OnTerminal() as terminal:
+        terminal.ask(long).ready("API key:")
+        assert "Ctrl-O prints all" in terminal.screen
+        terminal.key("s")
+        terminal.key("\x0f")
+        assert terminal.still_asks()  # what was typed would be lost
+        terminal.key("\x7f")
+        terminal.key("\x0f")
+        assert terminal.ended() == ShowWhole()

@@ -6,7 +6,7 @@ import pytest
 
 from jp.prompt.backend import END, PRESS
 from jp.prompt.keys import Key
-from jp.prompt.outcomes import Broken, Cancelled, Interrupted, Outcome, Submitted
+from jp.prompt.outcomes import Broken, Cancelled, Interrupted, Outcome, ShowWhole, Submitted
 from jp.prompt.questions import Item, Select
 from jp.prompt.reading import Keys
 from jp.prompt.select import Selector
@@ -198,3 +198,16 @@ def test_five_thousand_items_are_quick() -> None:
         selector.picture(80, 24)
     assert time.process_time() - begin < 0.3
     assert selector.keys(Keys([Key("enter")], 1.0)) == Submitted("49")
+
+
+@pytest.mark.req("D60-58", "D60-59")
+def test_what_does_not_fit_can_be_had_whole() -> None:
+    long = FRUIT._replace(items=(Item("1", "x" * 500), Item("2", "short")), more="; Ctrl-O prints all")
+    with OnTerminal() as terminal:
+        terminal.ask(long).ready("short")
+        assert "Which?; Ctrl-O prints all" in terminal.screen
+        terminal.key("sho")
+        assert "Ctrl-O" in terminal.screen
+        terminal.key("\x0f")
+        assert terminal.ended() == ShowWhole("sho")
+    assert answered(FRUIT, "\x0f", "\r") == Submitted("1")  # no such key where all is seen

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, TypeVar
 
-    from jp.ask.lent import LentTerminal
+    from jp.ask.lent import LentTerminal, NoTerminal
     from jp.interrupt.router import Router, ScopeHandle
     from jp.prompt.backend import PromptBackend
     from jp.prompt.outcomes import Outcome
@@ -47,7 +47,10 @@ _ENDING = object()
 
 
 class Asker:
-    """Asks the person at the terminal. `backend` shows the questions; None is the terminal's own."""
+    """Asks the person at the terminal. `backend` shows the questions; None is the terminal's own.
+
+    With a backend a Printer without a terminal will do: the promptability alone says whether somebody is there.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Asker:
         self._promptability = promptability
         self._router = router
         self._backend = backend
+        self._scripted = backend is not None
         self._clock = clock
         self._jobs: Mailbox[Callable[[], None]] = Mailbox()
         self._unstarted = _thread.allocate_lock()
@@ -83,6 +87,8 @@ class Asker:
         from jp.terminal.modes import in_use_by_another
 
         tty = self._printer.tty
+        if tty is None and self._scripted:
+            return ask_state(self._promptability, foreground=True)
         return ask_state(
             self._promptability,
             terminal=tty is not None and tty.is_there(),
@@ -222,11 +228,12 @@ class Asker:
             self._busy -= 1
             go_on()
 
-    def _lent(self) -> "LentTerminal":
-        from jp.ask.lent import LentTerminal
+    def _lent(self) -> "LentTerminal | NoTerminal":
+        from jp.ask.lent import LentTerminal, NoTerminal
 
         printer = self._printer
-        assert printer.tty is not None
+        if printer.tty is None:
+            return NoTerminal()
         escapes = printer.caps(Target.TTY).escapes
         return LentTerminal(
             printer.tty, printer.lend(), self._router, escapes=escapes, colour=printer.colour(Target.TTY)
@@ -241,7 +248,7 @@ class Asker:
         except EmptyError:
             return _Raised(_EndingError())  # wedged: the watchdog's affair
 
-    def _show(self, question: "Question", terminal: "LentTerminal") -> "Outcome":
+    def _show(self, question: "Question", terminal: "LentTerminal | NoTerminal") -> "Outcome":
         """Have the backend show one question."""
         if self._backend is None:
             from jp.prompt.terminal_prompts import TerminalPrompts

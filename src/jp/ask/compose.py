@@ -12,7 +12,7 @@ from jp.ask.draft_writer import DraftWriter
 from jp.ask.policy import Context, Next, Surface
 from jp.editor.backend import EditOutcome
 from jp.errors import JpError
-from jp.prompt.outcomes import Broken, Cancelled, Interrupted, OpenEditor, Submitted
+from jp.prompt.outcomes import Broken, Cancelled, Interrupted, OpenEditor, ShowWhole, Submitted
 from jp.prompt.questions import Edit
 
 TYPE_CHECKING = False
@@ -66,7 +66,8 @@ class Composition:
 
     `compose` is the setting, `mode` the keys of the inline editor; `editing` None: no editor is configured, and
     `missing` is the error that says so. `swaps`: Ctrl-C opens the menu of what the text is for, in place of leaving it.
-    `say` prints a notice; `rescue` is given a text that can't be kept as a draft.
+    `say` prints a notice; `rescue` is given a text that can't be kept as a draft. `reveal` prints all of what is asked
+    about, for a question with `more`.
     """
 
     def __init__(  # noqa: PLR0913
@@ -87,6 +88,8 @@ class Composition:
         swaps: bool = False,
         placeholder: str = "",
         body: str = "",
+        more: str = "",
+        reveal: "Callable[[], object]" = lambda: None,
     ) -> None:
         self._context = context
         self._compose = compose
@@ -104,7 +107,9 @@ class Composition:
             history=history,
             placeholder=placeholder,
             body=body,
+            more=more,
         )
+        self._reveal = reveal
         self._swaps = swaps
         self._text = ""
         self._cursor: int | None = None
@@ -168,10 +173,15 @@ class Composition:
             match outcome:
                 case Submitted(text):
                     self._text = text
-                    return Composed(text) if text.strip() else Composed(None, policy.empty(self._context))
+                    if text.strip() or self._context in policy.BLANK_COUNTS:
+                        return Composed(text)
+                    return Composed(None, policy.empty(self._context))
                 case OpenEditor(text, cursor):
                     self._text, self._cursor = text, cursor
                     self._escape()
+                case ShowWhole(text, cursor):
+                    self._text, self._cursor = text, cursor
+                    self._reveal()
                 case Cancelled(text):
                     self._text = text
                     return Composed(None, policy.cancelled(self._context))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from jp.ask.lent import LentTerminal
+    from jp.ask.lent import LentTerminal, NoTerminal
     from jp.interrupt.router import Router, ScopeHandle
     from jp.prompt.outcomes import Outcome
     from jp.prompt.questions import Choice, Question
 
-    Show = Callable[[Question, LentTerminal], Outcome]
+    Show = Callable[[Question, LentTerminal | NoTerminal], Outcome]
 
 
 ENDING = "what asks is ending"
@@ -47,7 +47,9 @@ class Dialogue:
     A press while it lasts is its own: the scope is replaced in one step when a menu opens and closes.
     """
 
-    def __init__(self, show: "Show", terminal: "LentTerminal", router: "Router", opens: Opening | None = None) -> None:
+    def __init__(
+        self, show: "Show", terminal: "LentTerminal | NoTerminal", router: "Router", opens: Opening | None = None
+    ) -> None:
         self.terminal = terminal
         self.dropped: Decision | None = None  # what a menu over a question has decided: the question is not answered
         self._ask = show

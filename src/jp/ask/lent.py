@@ -230,3 +230,52 @@ class LentTerminal:
             self._go_on.post(None)
         else:
             self.notify(notice.CONTINUE)
+
+
+class NoTerminal:
+    """What a scripted backend is given where there is no terminal: it shows nothing and says only what has happened."""
+
+    fd = wake_fd = -1
+    escapes = colour = False
+    idle = True
+
+    def __init__(self) -> None:
+        self._notices: deque[str] = deque()
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def notify(self, what: str) -> None:
+        """Leave a notice. Any thread."""
+        self._notices.append(what)
+
+    def notices(self) -> set[str]:
+        """What has happened since the last look."""
+        found = set(self._notices)
+        self._notices.clear()
+        return found
+
+    def size(self) -> tuple[int, int]:
+        """That of a terminal that does not know."""
+        return 80, 23
+
+    def keys_ahead(self) -> bool:
+        """Nobody types."""
+        return False
+
+    def waiting(self) -> int:
+        """Nobody types."""
+        return 0
+
+    def lost(self) -> bool:
+        """There was none."""
+        return False
+
+    def nothing(self, *_: object) -> None:
+        """Whatever a prompt would do to a terminal."""
+
+    write = park = press = suspend = quit = undo_with = discard_input = echo = nothing
+    leave = give = retake = showing = nothing

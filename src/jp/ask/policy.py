@@ -30,6 +30,7 @@ class Context(Enum):
     ARGUMENTS = "permission e"
     RESULT = "result e"
     ANSWER = "a tool's question"
+    PLUGIN = "a plugin's prompt"
 
 
 class Next(Enum):
@@ -91,6 +92,9 @@ _MENULESS = (Context.STREAMING_ACTION, Context.TURN_ACTION, Context.TOOL_ACTION)
 CONSENTS = (Context.ARGUMENTS, Context.RESULT, Context.ANSWER)
 """Where sending lets something happen that the person has not written: only Enter does."""
 
+BLANK_COUNTS = (Context.PLUGIN,)
+"""Where a text without a word in it is sent as it is."""
+
 _EMPTY = {
     Context.QUERY: Next.NOTHING,
     Context.STREAMING_MENU: Next.MENU,
@@ -103,6 +107,7 @@ _EMPTY = {
     Context.ARGUMENTS: Next.MENU,
     Context.RESULT: Next.MENU,
     Context.ANSWER: Next.CANNED,
+    Context.PLUGIN: Next.CANNED,
 }
 _CANCELLED = {
     Context.QUERY: Next.NOTHING,
@@ -116,4 +121,5 @@ _CANCELLED = {
     Context.ARGUMENTS: Next.MENU,
     Context.RESULT: Next.MENU,
     Context.ANSWER: Next.MENU,
+    Context.PLUGIN: Next.MENU,
 }

@@ -16,7 +16,7 @@ from prompt_toolkit.key_binding.defaults import load_key_bindings
 from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
 from prompt_toolkit.key_binding.vi_state import InputMode
 
-from jp.prompt.outcomes import Cancelled, OpenEditor, Submitted
+from jp.prompt.outcomes import Cancelled, OpenEditor, ShowWhole, Submitted
 from jp.prompt.questions import Edit
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ def bindings(question: Edit, editor: "InlineEditor") -> KeyBindingsBase:
             if is_searching():
                 accept_search.call(event)
             editor.finish(OpenEditor, shown=True)
+
+    @keys.add("c-o", eager=True)
+    def _show_whole(_: KeyPressEvent) -> None:
+        if question.more:
+            editor.finish(ShowWhole, shown=True)
 
     @keys.add("c-@", eager=True)  # a mark would make a selection, into which nothing can be typed
     @keys.add("c-q", eager=True)

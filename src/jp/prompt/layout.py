@@ -12,7 +12,8 @@ from prompt_toolkit.styles import Style
 
 from jp.prompt.page import Page
 from jp.prompt.questions import Edit
-from jp.terminal.sanitize import Sanitizer, one_line
+from jp.prompt.rows import body_rows
+from jp.terminal.sanitize import one_line
 from jp.terminal.width import display_width, truncate
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def layout(question: Edit, buffer: Buffer, editor: "InlineEditor") -> tuple[Cont
     looked_for = Buffer(multiline=False)
     search = SearchBufferControl(looked_for, input_processors=[BeforeInput(lambda: _search_label(editor))])
     control = BufferControl(buffer, search_buffer_control=search, preview_search=True)
-    above = _above(question)
+    above = lambda: _above(question, editor)
     rows: list[Window | ConditionalContainer] = []
-    if above:
+    if question.body or question.error:
         shown = Window(FormattedTextControl(above), wrap_lines=True, dont_extend_height=True)
         rows.append(ConditionalContainer(shown, roomy & Condition(lambda: editor.lines >= 2 * LOW)))
     # A message that does not fit beside the text has a line of its own.
@@ -63,11 +64,13 @@ def _search_label(editor: "InlineEditor") -> str:
     return "(search earlier) " if editor.columns >= 2 * NARROW else "? "
 
 
-def _above(question: Edit) -> StyleAndTextTuples:
+def _above(question: Edit, editor: "InlineEditor") -> StyleAndTextTuples:
     parts: StyleAndTextTuples = []
     if question.body:
-        sanitizer = Sanitizer()
-        parts.append(("", sanitizer.feed(question.body) + sanitizer.end()))
+        rows = body_rows(
+            question.body, editor.columns, max(1, editor.lines - 2 * LOW), colour=False, more=question.more
+        )
+        parts.append(("", "\n".join(row.text for row in rows)))
     if question.error:
         parts.append(("class:error", ("\n" if parts else "") + one_line(question.error)))
     return parts

@@ -33,6 +33,13 @@ class OpenEditor(NamedTuple):
     cursor: int | None = None
 
 
+class ShowWhole(NamedTuple):
+    """Ctrl-O: all that is asked about is to be printed, and the question asked again with this text."""
+
+    text: str = ""
+    cursor: int | None = None
+
+
 class Broken(NamedTuple):
     """The prompt ended without an answer: the terminal was lost, or the run is ending. Never an answer."""
 
@@ -40,4 +47,4 @@ class Broken(NamedTuple):
     reason: str = ""
 
 
-Outcome = Submitted | Cancelled | Interrupted | OpenEditor | Broken
+Outcome = Submitted | Cancelled | Interrupted | OpenEditor | ShowWhole | Broken

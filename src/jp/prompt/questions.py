@@ -43,7 +43,8 @@ class Item(NamedTuple):
 class Select(NamedTuple):
     """One of many: arrow keys and a filter that is typed; Enter takes the marked line.
 
-    `filter` is what the filter begins with, `marked` the value that the mark begins on.
+    `filter` is what the filter begins with, `marked` the value that the mark begins on. `more`: Ctrl-O asks for all to
+    be printed, which is how it is advertised where something does not fit.
     """
 
     message: str
@@ -51,13 +52,15 @@ class Select(NamedTuple):
     filter: str = ""
     marked: str = ""
     body: str = ""
+    more: str = ""
 
 
 class Secret(NamedTuple):
-    """A line that is never shown, stored or logged."""
+    """A line that is never shown, stored or logged. `more` as in `Select`, as long as nothing was typed."""
 
     message: str
     body: str = ""
+    more: str = ""
 
 
 class Edit(NamedTuple):
@@ -67,8 +70,8 @@ class Edit(NamedTuple):
     Ctrl-X leaves for the external editor. `multiline`: Alt+Enter makes a new line. `cancel` names what Ctrl-C does, for
     the help line. `error` is shown with the prompt (why the last answer was refused). `placeholder` is ghost text.
     `guarded`: sending it as it is consents to something, so nothing counts before the terminal was silent for a moment.
-    `history` gives earlier texts, newest first, on a thread of its own. `changed` is told every new text, on the
-    prompt's thread; it must not block.
+    `more` as in `Select`. `history` gives earlier texts, newest first, on a thread of its own. `changed` is told every
+    new text, on the prompt's thread; it must not block.
     """
 
     message: str
@@ -81,6 +84,7 @@ class Edit(NamedTuple):
     error: str = ""
     placeholder: str = ""
     body: str = ""
+    more: str = ""
     guarded: bool = False
     history: Callable[[], Iterable[str]] | None = None
     changed: Callable[[str], object] | None = None

@@ -3,7 +3,7 @@
 from jp.prompt.backend import PromptTerminal
 from jp.prompt.choice import ENTER
 from jp.prompt.keys import Key, Paste
-from jp.prompt.outcomes import Cancelled, Outcome, Submitted
+from jp.prompt.outcomes import Cancelled, Outcome, ShowWhole, Submitted
 from jp.prompt.questions import Secret
 from jp.prompt.reading import Keys
 from jp.prompt.rows import BOLD_BLUE, DIM, Picture, body_rows, fitted, wrap
@@ -35,7 +35,8 @@ class Hidden:
         rows = fitted(wrap(self._message, columns, BOLD_BLUE if self._colour else ""), lines)
         if self._note and len(rows) < lines:
             rows = [*wrap(self._note, columns, DIM if self._colour else "")[: lines - len(rows)], *rows]
-        rows = body_rows(self._question.body, columns, lines - len(rows), colour=self._colour) + rows
+        question, room = self._question, lines - len(rows)
+        rows = body_rows(question.body, columns, room, colour=self._colour, more=question.more) + rows
         return Picture(rows, len(rows) - 1, rows[-1].width)
 
     def keys(self, keys: Keys) -> Outcome | None:
@@ -54,6 +55,8 @@ class Hidden:
                         return Submitted(self._secret)
                 elif token.name == "escape":
                     return Cancelled()
+                elif token.name == "c-o" and self._question.more and not self._secret:
+                    return ShowWhole()
                 else:
                     self._key(token.name)
         return None

@@ -3,7 +3,7 @@
 from jp.prompt.backend import PromptTerminal
 from jp.prompt.choice import ENTER
 from jp.prompt.keys import Key, Paste
-from jp.prompt.outcomes import Cancelled, Outcome, Submitted
+from jp.prompt.outcomes import Cancelled, Outcome, ShowWhole, Submitted
 from jp.prompt.questions import Item, Select
 from jp.prompt.reading import Keys
 from jp.prompt.rows import BOLD_BLUE, DIM, RESET, Picture, Row, body_rows, styled
@@ -56,14 +56,21 @@ class Selector:
         above: list[Row] = []
         if lines > 2:
             style = BOLD_BLUE if self._colour else ""
-            above = [styled(truncate(self._message, columns), style)]
+            above = [styled(truncate(self._asking(columns), columns), style)]
         wanted = min(max(1, len(self._found)), _ITEMS_FIRST)
-        body = body_rows(self._question.body, columns, lines - len(above) - 1 - wanted, colour=self._colour)
+        room = lines - len(above) - 1 - wanted
+        body = body_rows(self._question.body, columns, room, colour=self._colour, more=self._question.more)
         above = body + above
         typed = "> "[: max(0, columns - 1)] + _end_of(self.filter, columns - 3)
         self._page = max(1, lines - len(above) - 1)
         listed = self._list(columns, self._page) if lines > 1 else []
         return Picture([*above, styled(typed, ""), *listed], len(above), display_width(typed))
+
+    def _asking(self, columns: int) -> str:
+        """The message, with the way to all of the items where one of them does not fit."""
+        if self._question.more and any(display_width(label) + 2 > columns for label in self._matches.labels):
+            return self._message + self._question.more
+        return self._message
 
     def _list(self, columns: int, room: int) -> list[Row]:
         if not self._found:
@@ -91,6 +98,8 @@ class Selector:
                 name = token.name
                 if name == "escape" or (name == "c-d" and not self.filter):
                     return Cancelled(self.filter)
+                if name == "c-o" and self._question.more:
+                    return ShowWhole(self.filter)
                 if name in ENTER:
                     if keys.alone and self._found:
                         return Submitted(self._question.items[self._found[self.mark]].value)

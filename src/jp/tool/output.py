@@ -7,6 +7,7 @@ A program is never held up: what is read from its pipe goes somewhere or nowhere
 
 import os
 import re
+import time
 
 from jp.tool.kept import new_file, sweep
 from jp.tool.redaction import Redactor, redacted, redacted_head, redacted_tail
@@ -153,10 +154,17 @@ def _without_half_at_end(data: bytes) -> bytes:
 
 
 class Errors:
-    """One program's stderr as it comes: each line to `say`, and the last of it kept."""
+    """One program's stderr as it comes: each line to `say`, and the last of it kept.
 
-    def __init__(self, say: "Callable[[str], object]", secrets: "Collection[str]" = ()) -> None:
+    At most `MAX_LINES` are said, or as many every `every_secs` for a program that runs on and on.
+    """
+
+    def __init__(
+        self, say: "Callable[[str], object]", secrets: "Collection[str]" = (), *, every_secs: float | None = None
+    ) -> None:
         self._say = say
+        self._every = every_secs
+        self._since = time.monotonic()
         self._secrets = secrets
         self._line = bytearray()
         self._lines = 0
@@ -169,6 +177,8 @@ class Errors:
         self._kept += data[-KEPT_ERRORS:]
         if len(self._kept) > 2 * KEPT_ERRORS:
             del self._kept[:-KEPT_ERRORS]
+        if self._every is not None and time.monotonic() - self._since > self._every:
+            self._since, self._lines = time.monotonic(), 0
         if self._lines > MAX_LINES:
             return
         *lines, rest = data.split(b"\n", MAX_LINES + 1)

@@ -1,0 +1,495 @@
+"""The host of one running plugin: its requests, its prompts, the ladder, its end (RFD D60, RFD 092 "Plugin scope").
+
+The main thread takes events from one inbox and waits nowhere else. First press: SIGINT to the plugin's group, here and
+now, whatever main does. A shutdown: `shutdown` on its stdin, a grace period, SIGKILL to the group. The third press and
+the watchdog are not the host's: the end of the process kills every group and takes no lock.
+"""
+
+import time
+
+from msgspec import UNSET
+
+from jp import log
+from jp.interrupt import checkpoint, end, ladder
+from jp.interrupt.mailbox import EmptyError, Mailbox
+from jp.interrupt.router import Scope
+from jp.interrupt.token import Shutdown
+from jp.plugin import asking, link, messages
+from jp.plugin.errors import PluginError, RequestError
+from jp.plugin.lending import Lender, Returned
+from jp.plugin.order import Order, Slot
+from jp.plugin.prompts import Answered, Prompts
+from jp.plugin.wire import Faulty, MalformedError, decode, encode
+from jp.terminal.promptability import NotPromptable, Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    from jp.ask.asker import Asker
+    from jp.interrupt.router import Router
+    from jp.plugin.link import Link
+    from jp.terminal.promptability import Promptability
+
+    class Data(Protocol):
+        """The conversations, as `jp.plugin.conversations` has them."""
+
+        def list(self, request: messages.ListConversations) -> messages.Conversations: ...
+        def read(self, request: messages.ReadEvents) -> Iterator[bytes]: ...
+        def lock(self, request: messages.Lock) -> messages.Locked: ...
+        def unlock(self, request: messages.Unlock) -> messages.Unlocked: ...
+        def push(self, request: messages.PushEvents) -> messages.Pushed: ...
+        def create(self, request: messages.CreateConversation) -> messages.Created: ...
+        def release(self) -> None: ...
+
+    class Output(Protocol):
+        """What shows a plugin's text, as `jp.plugin.printing` does."""
+
+        def show(self, message: messages.Print) -> None: ...
+        def end(self) -> None: ...
+else:
+    import _signal
+
+INT, CONT = int(_signal.SIGINT), int(getattr(_signal, "SIGCONT", 0))
+KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
+
+LEFT_SECS = 1.0  # for the process to end after `exit`, and after it has closed its stdout
+DRAIN_SECS = 0.5  # for what is still in the pipe once the process has ended
+REAP_SECS = 2.0  # for the system to end what was killed
+ERASE_SECS = 1.0  # for a prompt to leave the screen
+STALLED_SECS = 10.0  # a plugin that asks on and on, and reads nothing
+PRINTED = 1024 * 1024  # bytes that are shown before the plugin waits for them
+MARGIN_SECS = 0.5  # of the shutdown's time, for what is behind the plugin
+
+_WAKE = object()
+_LEVELS = {"error": log.ERROR, "warn": log.WARN, "info": log.INFO, "debug": log.DEBUG, "trace": log.TRACE}
+
+
+class _Flushed:
+    """What was printed is out."""
+
+
+class _Continued:
+    """The job goes on after a stop."""
+
+
+class Host:
+    """Runs a plugin that has been started for its command.
+
+    `start(post, say)` starts it. `config` answers `read_config`; `show` writes output out within a time and tells
+    whether it could. Whatever ends the run, nothing of the plugin's group is left, and its locks are given back.
+    """
+
+    def __init__(  # noqa: PLR0913
+        self,
+        name: str,
+        *,
+        start: "Callable[[Callable[[object], object], Callable[[str], object]], Link]",
+        init: messages.Init,
+        data: "Data",
+        config: "Callable[[messages.ReadConfig], messages.Config]",
+        output: "Output",
+        prompts: "Callable[[Callable[[object], object]], Prompts]",
+        asker: "Asker",
+        promptability: "Promptability",
+        router: "Router",
+        flush: "Callable[[float | None], bool]",
+        note: "Callable[[str], object]" = lambda _: None,
+        grace_secs: float = 5.0,
+    ) -> None:
+        self._name = name
+        self._init = init
+        self._data = data
+        self._config = config
+        self._output = output
+        self._asker = asker
+        self._promptability = promptability
+        self._router = router
+        self._flush = flush
+        self._note = note
+        self._grace = grace_secs
+        self._inbox: Mailbox[object] = Mailbox()
+        self._prompts = prompts(self._inbox.post)
+        self._start = start
+        self._order = Order(self._send)
+        self._slots: dict[int, Slot | None] = {}  # of prompts, by the request's identity
+        self._secrets: list[str] = []
+        self._printed = 0
+        self._flushing = False
+        self._owed = 0  # batches that were looked at while the plugin is to wait
+        self._pressed = False
+        self._exit: messages.Exit | None = None
+        self._closed: link.Closed | None = None
+        self._exited = False
+        self._failure: PluginError | None = None
+        self._limit: float | None = None  # monotonic: when the plugin has had its time
+        self._stalled: float | None = None
+        self._stopping = False  # `shutdown` was sent
+
+    def run(self) -> int:
+        """Run it to its end; the status that its `exit` asks for.
+
+        Raises PluginError where it failed, NotPromptable where an asserted question can't be asked, and Shutdown.
+        """
+        checkpoint.checkpoint()
+        try:
+            self._link = self._start(self._inbox.post, self._say)
+        except (OSError, ValueError) as error:
+            raise self._error(f"could not be started: {getattr(error, 'strerror', None) or error}") from error
+        router = self._router
+        self._lender = Lender(
+            self._asker,
+            router,
+            self._link.child,
+            post=self._inbox.post,
+            press=self._press,
+            fail=lambda why: self._fail(f"wants to read the terminal, which it can't have: {why}"),
+            note=lambda text: self._note(f"{self._name}: {text}"),
+        )
+        unlisten = [
+            router.token.subscribe(lambda: self._inbox.post(_WAKE)),
+            router.on_continue(lambda: self._inbox.post(_Continued())),
+        ]
+        try:
+            with router.push(Scope(ladder.MENU, self._press, "plugin")) as self._scope:
+                self._send(encode(self._init))
+                self._attend()
+                self._leave()
+                self._scope.read()
+            return self._status()
+        finally:
+            for each in unlisten:
+                each()
+            with checkpoint.hold():
+                self._clean_up()
+
+    # --- the ladder
+
+    def _press(self) -> None:
+        """The first press is the plugin's. Maybe in a signal handler: no lock, and nothing that waits."""
+        self._pressed = True
+        child = self._link.child
+        child.kill_group(INT)
+        if child.stopped is not None:
+            child.kill_group(CONT)  # or it would never get it
+        self._inbox.post(_WAKE)
+
+    def _attend(self) -> None:
+        """Take what comes until the plugin has ended or had its time."""
+        with checkpoint.hold():
+            while not self._over():
+                try:
+                    event = self._inbox.get(self._patience())
+                except EmptyError:
+                    if self._late():
+                        return
+                    continue
+                self._scope.read()  # a press has been answered where it was made
+                if self._router.token.cancelled and not self._stopping:
+                    self._stop()
+                self._take(event)
+
+    def _over(self) -> bool:
+        return self._failure is not None or (self._exited and not (self._closed is None and self._exit is None))
+
+    def _patience(self) -> float | None:
+        due = [each for each in (self._limit, self._stalled) if each is not None]
+        return max(0.0, min(due) - time.monotonic()) if due else None
+
+    def _late(self) -> bool:
+        now = time.monotonic()
+        if self._stalled is not None and now >= self._stalled:
+            self._fail("asks and asks, and does not read the answers")
+            return True
+        return self._limit is not None and now >= self._limit
+
+    def _bound(self, seconds: float) -> None:
+        limit = time.monotonic() + seconds
+        self._limit = limit if self._limit is None else min(self._limit, limit)
+
+    def _stop(self) -> None:
+        """A shutdown has begun: tell the plugin, and give it its time."""
+        self._stopping = True
+        self._prompts.withdraw()
+        self._send(encode(messages.Shutdown()))
+        seconds = self._grace
+        if end.deadline is not None:
+            seconds = max(0.0, min(seconds, end.deadline - time.monotonic() - MARGIN_SECS))
+        self._bound(seconds)
+
+    # --- events
+
+    def _take(self, event: object) -> None:
+        match event:
+            case link.Came():
+                self._came(event.lines)
+            case link.Closed():
+                self._closed = event
+                if event.malformed:
+                    self._fail(event.malformed)
+                elif event.unfinished.strip():
+                    log.log(log.WARN, "plugin", "its last line has no end", plugin=self._name)
+                self._bound(LEFT_SECS)
+            case link.Exited():
+                self._exited = True
+                self._pressed = self._pressed or self._lender.lent  # a press was the plugin's own then
+                self._bound(DRAIN_SECS)
+            case link.Drained():
+                self._stalled = None
+                self._pay()
+            case link.Unwritable():
+                log.log(log.ERROR, "plugin", "a response could not be made", error=repr(event.error))
+                self._fail(f"could not be answered: {event.error}")
+            case _Flushed():
+                self._flushing, self._printed = False, 0
+                self._pay()
+            case _:
+                self._take_terminal(event)
+
+    def _take_terminal(self, event: object) -> None:
+        match event:
+            case link.Stopped() if not self._stopping:
+                self._lender.stopped(event.signal, asking=self._prompts.waiting > 0)
+            case Answered():
+                self._answered(event)
+            case Returned():
+                self._lender.returned(event)
+            case _Continued():
+                self._lender.continued()
+        if isinstance(event, Answered | Returned) and not (self._prompts.waiting or self._stopping):
+            self._lender.look()
+
+    def _came(self, lines: list[bytes]) -> None:
+        for line in lines:
+            if self._exit is not None:
+                log.log(log.WARN, "plugin", "it goes on after its exit", plugin=self._name)
+                break
+            try:
+                message = decode(line)
+                if message is not None:
+                    self._message(message)
+            except MalformedError as error:
+                self._fail(str(error))
+                break
+        self._owed += 1
+        self._pay()
+
+    def _pay(self) -> None:
+        """Let the plugin write on, unless it is to wait for what it has asked for or printed."""
+        if self._link.outbox.full:
+            if self._stalled is None:
+                self._stalled = time.monotonic() + STALLED_SECS
+            return
+        if self._printed > PRINTED:
+            if not self._flushing:
+                self._flushing = True
+                _thread_start(self._await_flush)
+            return
+        while self._owed:
+            self._owed -= 1
+            self._link.taken()
+
+    def _await_flush(self) -> None:
+        self._flush(None)
+        self._inbox.post(_Flushed())
+
+    def _message(self, message: "messages.Message | Faulty") -> None:
+        match message:
+            case messages.Print():
+                self._print(message)
+            case messages.Log():
+                level = _LEVELS[message.level]
+                if log.enabled(level):
+                    text, fields = self._redacted(message.message), self._redacted_fields(message.fields)
+                    log.log(level, "plugin", text, plugin=self._name, **({"fields": fields} if fields else {}))
+            case messages.Exit():
+                self._exit = message
+                self._link.outbox.close()
+                self._bound(LEFT_SECS)
+            case messages.Ready() | messages.Description():
+                pass
+            case Faulty():
+                ident = message.id
+                self._refuse(self._order.place(ident), ident, message.request, message.message)
+            case messages.Request():
+                self._request(message)
+
+    def _request(self, request: messages.Request) -> None:
+        ident = None if request.id is UNSET else request.id
+        assert not isinstance(ident, UNSET.__class__)
+        slot = self._order.place(ident)
+        try:
+            response = self._response(request, slot)
+        except RequestError as error:
+            self._refuse(slot, ident, messages.type_of(request), error.message)
+            return
+        if isinstance(response, messages.Response):
+            self._respond(slot, ident, response)
+        elif response is not None:
+            self._order.respond(slot, response)
+
+    def _response(self, request: messages.Request, slot: Slot | None) -> "messages.Response | Iterator[bytes] | None":
+        data = self._data
+        match request:
+            case messages.ListConversations():
+                return data.list(request)
+            case messages.ReadEvents():
+                return data.read(request)
+            case messages.ReadConfig():
+                return self._config(request)
+            case messages.Lock():
+                return data.lock(request)
+            case messages.Unlock():
+                return data.unlock(request)
+            case messages.PushEvents():
+                return data.push(request)
+            case messages.CreateConversation():
+                return data.create(request)
+            case messages.Prompt():
+                return self._prompt(request, slot)
+        raise RequestError("it is not known here")
+
+    def _prompt(self, request: messages.Prompt, slot: Slot | None) -> messages.Response | None:
+        asking.checked(request)
+        if self._stopping or self._router.ending:
+            return asking.unavailable(asking.SHUTTING_DOWN)
+        self._prompts.add(request)
+        self._slots[id(request)] = slot
+        self._lender.take_back()
+        return None
+
+    def _answered(self, event: Answered) -> None:
+        self._prompts.waiting -= 1
+        slot = self._slots.pop(id(event.request))
+        if isinstance(event.error, NotPromptable) and self._promptability.request is Request.FORCED_ON:
+            raise event.error
+        response = event.response
+        if response is None:
+            if not self._router.ending:
+                return  # withdrawn: the plugin is ending
+            response = asking.unavailable(asking.SHUTTING_DOWN)
+        if event.request.kind == "secret" and isinstance(response.value, str) and response.value:
+            self._secrets.append(response.value)
+        ident = event.request.id
+        self._respond(slot, None if ident is UNSET else ident, response)
+        event.sent()
+
+    def _print(self, message: messages.Print) -> None:
+        self._printed += len(message.text)
+        self._lender.take_back()
+        self._output.show(message)
+
+    def _refuse(self, slot: Slot | None, ident: messages.Id | None, request: str, why: str) -> None:
+        log.log(log.DEBUG, "plugin", "a request was refused", plugin=self._name, request=request, reason=why)
+        self._respond(slot, ident, messages.Error(request=request, message=why))
+
+    def _respond(self, slot: Slot | None, ident: messages.Id | None, response: messages.Response) -> None:
+        if ident is not None:
+            response.id = ident
+        self._order.respond(slot, encode(response))
+
+    def _send(self, data: "bytes | Iterator[bytes]") -> None:
+        self._link.send(data)
+
+    # --- the end
+
+    def _leave(self) -> None:
+        """Off the terminal; then it is over, or the shutdown's cause is what is told."""
+        self._prompts.withdraw()
+        self._lender.take_back()
+        until = time.monotonic() + ERASE_SECS
+        while (self._lender.lent or self._prompts.shown) and time.monotonic() < until:
+            try:
+                event = self._inbox.get(max(0.0, until - time.monotonic()))
+            except EmptyError:
+                break
+            if isinstance(event, Returned):
+                self._lender.returned(Returned())
+            elif isinstance(event, Answered):
+                self._prompts.waiting -= 1
+        self._link.child.kill_group(KILL)
+
+    def _status(self) -> int:
+        child = self._link.child
+        child.exited.wait(REAP_SECS)
+        checkpoint.checkpoint()
+        if self._failure is not None:
+            raise self._failure
+        if self._exit is not None:
+            if self._exit.code and isinstance(self._exit.reason, str) and self._exit.reason:
+                raise self._error(self._exit.reason, status=self._exit.code, named=False)
+            return self._exit.code
+        code = child.returncode
+        if self._pressed and code is not None and code in (-INT, 128 + INT):
+            self._note(f"{self._name} was interrupted")
+            raise Shutdown(end.Cause.PRESS)
+        raise self._error(f"ended unexpectedly: {self._how(code)}")
+
+    def _how(self, code: int | None) -> str:
+        child = self._link.child
+        if self._closed is not None and child.killed and code == -KILL:
+            return "it closed its stdout without `exit`"
+        if code is None:
+            return "it could not be ended"
+        if code < 0:
+            return f"it was killed by {_signal_name(-code)}"
+        return f"it left with exit status {code} and without `exit`"
+
+    def _clean_up(self) -> None:
+        """Nothing of its group is left, nothing of its locks."""
+        self._prompts.withdraw()
+        self._lender.take_back()
+        child = self._link.child
+        child.kill_group(KILL)
+        self._link.end()
+        until = time.monotonic() + REAP_SECS
+        while child.lives() and time.monotonic() < until:
+            time.sleep(0.005)
+        self._data.release()
+        self._output.end()
+
+    def _fail(self, what: str) -> None:
+        """The run is over: for the reason that came first."""
+        if self._failure is None:
+            self._failure = self._error(what)
+
+    def _error(self, what: str, *, status: int = 1, named: bool = True) -> PluginError:
+        error = PluginError(
+            f"{self._name} {what}" if named else what,
+            hints=["its stderr is in the log: `--log-file PATH`"] if named else (),
+            metadata={"plugin": self._name},
+        )
+        error.status = status
+        return error
+
+    # --- the log
+
+    def _say(self, line: str) -> None:
+        log.log(log.INFO, "plugin", self._redacted(line), plugin=self._name, stream="stderr")
+
+    def _redacted(self, text: str) -> str:
+        from jp.tool.redaction import redacted
+
+        return redacted(text, self._secrets) if self._secrets else text
+
+    def _redacted_fields(self, fields: messages.JSON) -> messages.JSON:
+        from jp.conversation.events import each_string
+
+        return each_string(fields, self._redacted) if self._secrets else fields
+
+
+def _thread_start(fn: "Callable[[], object]") -> None:
+    import _thread
+
+    _thread.start_new_thread(fn, ())
+
+
+def _signal_name(number: int) -> str:
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
