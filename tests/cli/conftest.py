@@ -1,3 +1,4 @@
+from tests.support.plugins import plugin
 from tests.support.workspace import ask, server, workspace
 
-__all__ = ["ask", "server", "workspace"]
+__all__ = ["ask", "plugin", "server", "workspace"]

@@ -14,6 +14,7 @@ from jp.render.chat import Chat
 from jp.render.tool import DEFAULT
 from jp.terminal.capabilities import ChannelCaps, Format
 from jp.terminal.printer import Printer
+from jp.terminal.target import Target
 from tests.render.configured import STYLE
 from tests.render.showing import Screen, plain
 
@@ -249,6 +250,51 @@ def test_lines_about_tools_stand_together_and_blocks_of_them_apart() -> None:
     shown.chat.tool_call("c", {}, CALL)
     single = "Calling tool a()\nCalling tool b(x: 1)\nTool a is done\n"
     assert shown.err == f"{single}\nTool b is done\n  text\n\nCalling tool c()\n"
+
+
+def test_lines_of_others_stand_as_those_about_tools() -> None:
+    shown = Shown()
+    shown.chat.reasoning("hm")
+    assert shown.chat.lines("Calling a\n")
+    assert shown.chat.lines("a is done\n")
+    assert shown.chat.lines("said\n", tool=False)
+    assert not shown.chat.lines("")
+    assert [line.rstrip() for line in shown.screen.split("\n")] == ["hm", "", "Calling a", "a is done", "said", ""]
+    screen = Screen(shown.err)
+    assert [screen.style(word)["bg"] == ("palette", 236) for word in ("Calling", "done", "said")] == [True, True, False]
+    hidden = Shown(show=False)
+    assert not hidden.chat.lines("Calling a\n")
+    assert hidden.chat.lines("said\n", tool=False)
+
+
+def test_raw_text_is_exactly_that_on_its_stream_and_on_the_screen_it_is_set_apart() -> None:
+    for caps in (TERMINAL, PIPE):
+        shown = Shown(caps, caps)
+        shown.chat.message("*a*")
+        for text, target in (("b", Target.OUT), ("c", Target.OUT), ("d", Target.ERR), ("e\n", Target.OUT)):
+            shown.chat.raw(text, target)
+        shown.chat.tool_call("t", {}, CALL)
+        shown.chat.message("*f*")
+        shown.chat.end()
+        if caps is PIPE:
+            assert (shown.out, shown.err) == ("*a*\nbce\n\n*f*\n", "d\n\nCalling tool t()\n")
+        else:
+            assert plain(shown.out) == "a\nbce\n\nf\n"
+            assert shown.screen == "a\n\nbc\nd\ne\n\nCalling tool t()\n\nf\n"
+
+
+def test_reasoning_that_is_no_markdown_is_shown_as_it_is_or_as_code() -> None:
+    shown = Shown()
+    shown.chat.reasoning("*a*\n\n", code="")
+    shown.chat.reasoning("\tb", code="")
+    shown.chat.block_end()
+    shown.chat.reasoning("if c:\n\td", code="python")
+    shown.chat.end()
+    lines = [line.rstrip() for line in shown.screen.split("\n")]
+    assert lines == ["*a*", "", "    b", "", "if c:", "    d", ""]
+    screen = Screen(shown.err)
+    assert screen.style("if")["fg"] != screen.style("*a*")["fg"]
+    assert {screen.style(word)["bg"] for word in ("*a*", "b", "if")} == {("palette", 236)}
 
 
 def test_a_call_after_the_answer_was_ended_stands_as_one_while_it_was_open() -> None:

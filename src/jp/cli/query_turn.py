@@ -154,6 +154,7 @@ class QueryTurn:
     def _when_sent(self, title: "Title | None", *, fresh: bool) -> None:
         """What can wait until the request is on its way, and is no reason to lose its answer."""
         from jp.cli.known import remember_workspace
+        from jp.cli.trusting import remember_recorded
 
         conversation = self._conversation
         if title is not None:
@@ -161,7 +162,7 @@ class QueryTurn:
         if not conversation.persisted:
             return
         now = self._ctx.store.clock()
-        self._try(self._remember)
+        self._try(lambda: remember_recorded(self._ctx, self._config, conversation.id))
         self._try(lambda: remember_workspace(self._ctx.environ, self._ctx.workspace.root))
         self._try(lambda: self._ctx.store.sessions().activate(conversation.id, now))
         if not fresh:
@@ -176,18 +177,6 @@ class QueryTurn:
             step()
         except StorageError as error:
             self._ctx.printer.note(error.message)
-
-    def _remember(self) -> None:
-        """Keep the commands of the user's own configuration trusted where the conversation has recorded them."""
-        in_effect = self._config.commands()
-        if not in_effect:
-            return
-        from jp.cli.trusting import remember
-        from jp.config.trust import TrustStore
-
-        store, root, here = TrustStore.of(self._ctx.environ), self._ctx.workspace.root, self._conversation.id
-        if store.path and store.with_recorded(root, in_effect, here) is not None:
-            remember(store, lambda: store.with_recorded(root, in_effect, here))
 
     def _screen(self) -> "Screen":
         from jp.turn.screen import Screen

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from jp.prompt.questions import Choice
 
 WIDTH = 100  # characters of a value on one line
-LOCK_SECS = 5.0  # that another process may take to write what is trusted, which is a matter of milliseconds
 PRIVATE = "your own file for the workspace with this id; it has not been used in this place before"
 
 
@@ -164,22 +163,9 @@ def remember(store: "TrustStore", change: "Callable[[], str | None]") -> None:
 
     Raises WriteError, and LockedError where somebody else does not come to an end with it.
     """
-    import time
+    from jp.storage import shared
 
-    from jp.interrupt.checkpoint import checkpoint
-    from jp.storage import files, lock
-
-    end = time.monotonic() + LOCK_SECS
-    holder = lock.Holder.this_process("trust")
-    while (held := lock.try_acquire(f"{store.path}.lock", holder)) is None:
-        checkpoint()
-        if time.monotonic() > end:
-            raise lock.locked_error(lock.read_holder(f"{store.path}.lock"), "what is trusted")
-        time.sleep(0.01)
-    with held:
-        text = change()
-        if text is not None:
-            files.write_atomic(store.path, text.encode(), follow=True)
+    shared.change(store.path, change, what="what is trusted", command="trust")
 
 
 def remember_fork(ctx: "Context", conversation_id: str, fork_id: str) -> None:
@@ -189,6 +175,21 @@ def remember_fork(ctx: "Context", conversation_id: str, fork_id: str) -> None:
     store, root = TrustStore.of(ctx.environ), ctx.workspace.root
     if store.path and store.recorded(root, conversation_id):
         remember(store, lambda: store.with_fork(root, conversation_id, fork_id))
+
+
+def remember_recorded(ctx: "Context", config: "Config", conversation_id: str) -> None:
+    """Keep the commands of the user's own configuration trusted where a conversation has recorded them.
+
+    Raises as `remember`.
+    """
+    in_effect = config.commands()
+    if not in_effect:
+        return
+    from jp.config.trust import TrustStore
+
+    store, root = TrustStore.of(ctx.environ), ctx.workspace.root
+    if store.path and store.with_recorded(root, in_effect, conversation_id) is not None:
+        remember(store, lambda: store.with_recorded(root, in_effect, conversation_id))
 
 
 # --- asking when a run needs it

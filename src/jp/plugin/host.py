@@ -7,42 +7,31 @@ the watchdog are not the host's: the end of the process kills every group and ta
 
 import time
 
-from msgspec import UNSET
-
 from jp import log
 from jp.interrupt import checkpoint, end, ladder
 from jp.interrupt.mailbox import EmptyError, Mailbox
 from jp.interrupt.router import Scope
 from jp.interrupt.token import Shutdown
-from jp.plugin import asking, link, messages
-from jp.plugin.errors import PluginError, RequestError
+from jp.plugin import link, messages
+from jp.plugin.errors import PluginError
 from jp.plugin.lending import Lender, Returned
-from jp.plugin.order import Order, Slot
 from jp.plugin.prompts import Answered, Prompts
+from jp.plugin.requests import Requests
+from jp.plugin.secrets import Secrets
 from jp.plugin.wire import Faulty, MalformedError, decode, encode
 from jp.terminal.promptability import NotPromptable, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Protocol
 
     from jp.ask.asker import Asker
     from jp.interrupt.router import Router
     from jp.plugin.link import Link
+    from jp.plugin.requests import Data
     from jp.terminal.promptability import Promptability
-
-    class Data(Protocol):
-        """The conversations, as `jp.plugin.conversations` has them."""
-
-        def list(self, request: messages.ListConversations) -> messages.Conversations: ...
-        def read(self, request: messages.ReadEvents) -> Iterator[bytes]: ...
-        def lock(self, request: messages.Lock) -> messages.Locked: ...
-        def unlock(self, request: messages.Unlock) -> messages.Unlocked: ...
-        def push(self, request: messages.PushEvents) -> messages.Pushed: ...
-        def create(self, request: messages.CreateConversation) -> messages.Created: ...
-        def release(self) -> None: ...
 
     class Output(Protocol):
         """What shows a plugin's text, as `jp.plugin.printing` does."""
@@ -78,7 +67,7 @@ class _Continued:
 class Host:
     """Runs a plugin that has been started for its command.
 
-    `start(post, say)` starts it. `config` answers `read_config`; `show` writes output out within a time and tells
+    `start(post, say)` starts it. `config` answers `read_config`; `flush` writes output out within a time and tells
     whether it could. Whatever ends the run, nothing of the plugin's group is left, and its locks are given back.
     """
 
@@ -102,7 +91,6 @@ class Host:
         self._name = name
         self._init = init
         self._data = data
-        self._config = config
         self._output = output
         self._asker = asker
         self._promptability = promptability
@@ -113,9 +101,8 @@ class Host:
         self._inbox: Mailbox[object] = Mailbox()
         self._prompts = prompts(self._inbox.post)
         self._start = start
-        self._order = Order(self._send)
-        self._slots: dict[int, Slot | None] = {}  # of prompts, by the request's identity
-        self._secrets: list[str] = []
+        self._config = config
+        self._secrets = Secrets()
         self._printed = 0
         self._flushing = False
         self._owed = 0  # batches that were looked at while the plugin is to wait
@@ -138,6 +125,7 @@ class Host:
             self._link = self._start(self._inbox.post, self._say)
         except (OSError, ValueError) as error:
             raise self._error(f"could not be started: {getattr(error, 'strerror', None) or error}") from error
+        self._requests = Requests(self._name, self._link.send, self._data, self._config, self._prompts)
         router = self._router
         self._lender = Lender(
             self._asker,
@@ -154,7 +142,7 @@ class Host:
         ]
         try:
             with router.push(Scope(ladder.MENU, self._press, "plugin")) as self._scope:
-                self._send(encode(self._init))
+                self._link.send(encode(self._init))
                 self._attend()
                 self._leave()
                 self._scope.read()
@@ -213,7 +201,7 @@ class Host:
         """A shutdown has begun: tell the plugin, and give it its time."""
         self._stopping = True
         self._prompts.withdraw()
-        self._send(encode(messages.Shutdown()))
+        self._link.send(encode(messages.Shutdown()))
         seconds = self._grace
         if end.deadline is not None:
             seconds = max(0.0, min(seconds, end.deadline - time.monotonic() - MARGIN_SECS))
@@ -302,7 +290,8 @@ class Host:
             case messages.Log():
                 level = _LEVELS[message.level]
                 if log.enabled(level):
-                    text, fields = self._redacted(message.message), self._redacted_fields(message.fields)
+                    text = self._secrets.redacted(message.message)
+                    fields = self._secrets.redacted_fields(message.fields)
                     log.log(level, "plugin", text, plugin=self._name, **({"fields": fields} if fields else {}))
             case messages.Exit():
                 self._exit = message
@@ -311,87 +300,31 @@ class Host:
             case messages.Ready() | messages.Description():
                 pass
             case Faulty():
-                ident = message.id
-                self._refuse(self._order.place(ident), ident, message.request, message.message)
+                self._requests.refuse(message)
             case messages.Request():
                 self._request(message)
 
     def _request(self, request: messages.Request) -> None:
-        ident = None if request.id is UNSET else request.id
-        assert not isinstance(ident, UNSET.__class__)
-        slot = self._order.place(ident)
-        try:
-            response = self._response(request, slot)
-        except RequestError as error:
-            self._refuse(slot, ident, messages.type_of(request), error.message)
-            return
-        if isinstance(response, messages.Response):
-            self._respond(slot, ident, response)
-        elif response is not None:
-            self._order.respond(slot, response)
-
-    def _response(self, request: messages.Request, slot: Slot | None) -> "messages.Response | Iterator[bytes] | None":
-        data = self._data
-        match request:
-            case messages.ListConversations():
-                return data.list(request)
-            case messages.ReadEvents():
-                return data.read(request)
-            case messages.ReadConfig():
-                return self._config(request)
-            case messages.Lock():
-                return data.lock(request)
-            case messages.Unlock():
-                return data.unlock(request)
-            case messages.PushEvents():
-                return data.push(request)
-            case messages.CreateConversation():
-                return data.create(request)
-            case messages.Prompt():
-                return self._prompt(request, slot)
-        raise RequestError("it is not known here")
-
-    def _prompt(self, request: messages.Prompt, slot: Slot | None) -> messages.Response | None:
-        asking.checked(request)
-        if self._stopping or self._router.ending:
-            return asking.unavailable(asking.SHUTTING_DOWN)
-        self._prompts.add(request)
-        self._slots[id(request)] = slot
-        self._lender.take_back()
-        return None
+        if self._router.ending:
+            self._requests.ending = True
+        self._requests.take(request)
+        if isinstance(request, messages.Prompt):
+            self._lender.take_back()
 
     def _answered(self, event: Answered) -> None:
         self._prompts.waiting -= 1
-        slot = self._slots.pop(id(event.request))
         if isinstance(event.error, NotPromptable) and self._promptability.request is Request.FORCED_ON:
             raise event.error
-        response = event.response
-        if response is None:
-            if not self._router.ending:
-                return  # withdrawn: the plugin is ending
-            response = asking.unavailable(asking.SHUTTING_DOWN)
-        if event.request.kind == "secret" and isinstance(response.value, str) and response.value:
-            self._secrets.append(response.value)
-        ident = event.request.id
-        self._respond(slot, None if ident is UNSET else ident, response)
-        event.sent()
+        self._requests.ending = self._router.ending
+        if event.request.kind == "secret" and event.response is not None and isinstance(event.response.value, str):
+            self._secrets.add(event.response.value)  # before the plugin has it, and may say it
+        if self._requests.answered(event) and not (self._exited or self._closed):
+            event.sent()
 
     def _print(self, message: messages.Print) -> None:
         self._printed += len(message.text)
         self._lender.take_back()
         self._output.show(message)
-
-    def _refuse(self, slot: Slot | None, ident: messages.Id | None, request: str, why: str) -> None:
-        log.log(log.DEBUG, "plugin", "a request was refused", plugin=self._name, request=request, reason=why)
-        self._respond(slot, ident, messages.Error(request=request, message=why))
-
-    def _respond(self, slot: Slot | None, ident: messages.Id | None, response: messages.Response) -> None:
-        if ident is not None:
-            response.id = ident
-        self._order.respond(slot, encode(response))
-
-    def _send(self, data: "bytes | Iterator[bytes]") -> None:
-        self._link.send(data)
 
     # --- the end
 
@@ -467,17 +400,7 @@ class Host:
     # --- the log
 
     def _say(self, line: str) -> None:
-        log.log(log.INFO, "plugin", self._redacted(line), plugin=self._name, stream="stderr")
-
-    def _redacted(self, text: str) -> str:
-        from jp.tool.redaction import redacted
-
-        return redacted(text, self._secrets) if self._secrets else text
-
-    def _redacted_fields(self, fields: messages.JSON) -> messages.JSON:
-        from jp.conversation.events import each_string
-
-        return each_string(fields, self._redacted) if self._secrets else fields
+        log.log(log.INFO, "plugin", self._secrets.redacted(line), plugin=self._name, stream="stderr")
 
 
 def _thread_start(fn: "Callable[[], object]") -> None:

@@ -55,7 +55,7 @@ class Paths(Struct, kw_only=True, omit_defaults=True):
     user_workspace: Annotated[str | UnsetType, Meta(description="The user's data for this workspace.")] = UNSET
 
 
-class Init(Message, kw_only=True, tag="init"):
+class Init(Message, kw_only=True, tag="init", omit_defaults=False):
     """The first message to a plugin that is run for its command."""
 
     version: Annotated[int, Meta(description="The version of the protocol: 1.")]

@@ -24,7 +24,6 @@ class Faulty(msgspec.Struct):
     request: str
     message: str
     id: Id | None = None
-    answered: bool = True  # False: of a type that gets no response
 
 
 class _Head(msgspec.Struct):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from jp.config.sections.style import Style, Typewriter
     from jp.config.sections.tools import ToolStyle
+    from jp.render.listing import Listing
     from jp.render.markdown import MarkdownStream
     from jp.render.style import MarkdownStyle
     from jp.render.tool import Look
@@ -58,6 +59,8 @@ class Chat:
         self._shade: str | None = None  # the background of the reasoning that the last tool lines belong to
         self._apart = False  # the last tool lines were several
         self._lead: dict[str, str] = {}  # white space that a block may begin with
+        self._code: str | None = None  # the language of reasoning that is no markdown
+        self._unfinished: set[Target] = set()  # where raw text has stopped in the middle of a line
         self._pacing = _pacing(style.typewriter)
 
     def message(self, delta: str) -> bool:
@@ -68,10 +71,14 @@ class Chat:
         """More of a structured reply (JSON), on stdout as it is; whether something was shown."""
         return self._show("structured", delta)
 
-    def reasoning(self, delta: str) -> bool:
-        """More of the reasoning, on stderr as far as it is to be shown; whether something was."""
+    def reasoning(self, delta: str, *, code: str | None = None) -> bool:
+        """More of the reasoning, on stderr as far as it is to be shown; whether something was.
+
+        It is markdown, or text and code in the language `code` ("": in none), as it is.
+        """
         if self._kind != "reasoning":
             self._excerpt = self._new_excerpt()
+            self._code = code
         text = self._excerpt.take(delta)
         return self._show("reasoning", text) if text else False
 
@@ -130,6 +137,37 @@ class Chat:
         look = self._look()
         return self._tool(tool.result(name, content, style, look, is_error=is_error, seconds=seconds, file=file))
 
+    def lines(self, text: str, *, tool: bool = True) -> bool:
+        """Whole lines that somebody else made, about a tool or not, set apart as those about tools are."""
+        return not (tool and self._hide_tools) and self._tool(text, tool=tool)
+
+    def raw(self, text: str, target: Target) -> None:
+        """Text that is no block, on stdout or as chrome: exactly this, and what sets it apart is chrome."""
+        if not text:
+            return
+        self.block_end()
+        if target not in self._unfinished:
+            self.fresh(target)
+        if target is Target.OUT and self._last != "raw":
+            if self._anything and self._one_screen():
+                self._printer.chrome("\n")
+            self._last, self._shade = "raw", None
+            self._anything = self._messages = True
+        (self._printer.out if target is Target.OUT else self._printer.chrome)(text)
+        if text.endswith("\n"):
+            self._unfinished.discard(target)
+        else:
+            self._unfinished.add(target)
+
+    def fresh(self, target: Target) -> None:
+        """What comes next on a channel begins a line: raw text before it may have left one open."""
+        for on in [on for on in self._unfinished if on is target or self._one_screen()]:
+            self._unfinished.discard(on)
+            (self._printer.out if on is target is Target.OUT else self._printer.chrome)("\n")
+
+    def _one_screen(self) -> bool:
+        return self._printer.caps(Target.OUT).addressable and self._printer.caps(Target.ERR).addressable
+
     def block_end(self) -> None:
         """The open block (a message, some reasoning) is complete: its last line is ended."""
         block, self._block = self._block, None
@@ -178,6 +216,7 @@ class Chat:
 
     def _separate(self, kind: str) -> None:
         """An empty line between blocks: among messages it is part of what stdout gets."""
+        self.fresh(Target.ERR if kind == "reasoning" else Target.OUT)
         if kind != "reasoning":
             if self._messages:
                 self._printer.out("\n")
@@ -189,14 +228,15 @@ class Chat:
         self._shade = None
         self._anything = True
 
-    def _tool(self, text: str) -> bool:
+    def _tool(self, text: str, *, tool: bool = True) -> bool:
         """Lines about a tool. Single ones stand together, several are set apart."""
         if not text:
             return False
         self.block_end()
+        self.fresh(Target.ERR)
         before, self._last = self._last, "tool"
-        if before != "tool":
-            self._shade = self._background() if before == "reasoning" else None
+        if before != "tool" or not tool:
+            self._shade = self._background() if before == "reasoning" and tool else None
         apart = text.count("\n") > 1
         if self._anything and (before != "tool" or apart or self._apart):
             text = "\n" + text
@@ -236,6 +276,10 @@ class Chat:
         write = self._printer.chrome if kind == "reasoning" else self._printer.out
         if kind == "structured" or not self._printer.caps(target).escapes:
             return Block(write)
+        if kind == "reasoning" and self._code is not None:
+            from jp.render.listing import Listing
+
+            return Pretty(write, Listing(self._markdown(target, kind), self._code))
         from jp.render.markdown import MarkdownStream
 
         stream = MarkdownStream(self._markdown(target, kind))
@@ -299,7 +343,7 @@ class Block:
 class Pretty(Block):
     """One message as rendered markdown."""
 
-    def __init__(self, write: "Write", stream: "MarkdownStream") -> None:
+    def __init__(self, write: "Write", stream: "MarkdownStream | Listing") -> None:
         super().__init__(write)
         self._stream = stream
 
