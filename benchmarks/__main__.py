@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import answer, editing, history, ladder, latency, own, peers, render, size, start, tools
+from benchmarks import answer, editing, history, ladder, latency, own, peers, plugins, render, size, start, tools
 from benchmarks.measure import Table
 
 
@@ -28,6 +28,7 @@ def names(options: argparse.Namespace) -> dict[str, Callable[[Table, Path], None
         "latency": lambda table, home: latency.run(table, home, 400 if quick else 1000),
         "ladder": lambda table, home: ladder.run(table, home, 5 if quick else 20),
         "tools": lambda table, home: tools.run(table, home, few, 2 if quick else 5),
+        "plugins": lambda table, home: plugins.run(table, home, few, 50),
         "editing": lambda table, home: editing.run(table, home, rounds),
         "peers": lambda table, home: peers.run(table, home, few, set_up=options.peers),
         "answer": lambda table, home: answer.run(table, home, 1 if quick else 3, 400_000 if quick else 1_000_000),

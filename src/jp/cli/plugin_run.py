@@ -56,15 +56,17 @@ class _Run:
     """One run of a plugin, as far as it depends on the command line and the configuration."""
 
     def __init__(self, ctx: "Context", config: "Config", found: "Found") -> None:
+        from jp.plugin.settings import whole
+
         self._ctx = ctx
         self._config = config
+        self._values = whole(config)
         self._found = found
 
     def init(self, args: "Sequence[str]") -> "messages.Init":
         """The first message."""
         from jp.cli.context import user_config_dir
         from jp.plugin import messages
-        from jp.plugin.settings import whole
         from jp.terminal.target import Target
 
         ctx, workspace = self._ctx, self._ctx.workspace
@@ -84,7 +86,7 @@ class _Run:
                 id=workspace.id or "",
             ),
             paths=messages.Paths(**{name: path for name, path in directories.items() if path}),
-            config=whole(self._config),
+            config=self._values,
             options=command.options if command is not None else {},
             args=list(args),
             log_level=min(ctx.args.verbose, MAX_LOG_LEVEL),
@@ -94,12 +96,11 @@ class _Run:
     def config_at(self, request: "messages.ReadConfig") -> "messages.Config":
         """The answer to `read_config`. Raises RequestError for a path that is not there."""
         from jp.plugin import messages
-        from jp.plugin.settings import at, whole
+        from jp.plugin.settings import at
 
-        values = whole(self._config)
         if not isinstance(request.path, str):
-            return messages.Config(data=values)
-        return messages.Config(path=request.path, data=at(values, request.path))
+            return messages.Config(data=self._values)
+        return messages.Config(path=request.path, data=at(self._values, request.path))
 
     def created(self, conversation_id: str) -> None:
         """A conversation was made, and has recorded the configuration. Raises as `remember_recorded`."""
