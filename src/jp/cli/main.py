@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from jp.cli.context import Context
-    from jp.cli.parse import Command
+    from jp.cli.parse import Command, Help, UnknownCommandError
     from jp.interrupt.router import Router
 
 
@@ -22,9 +22,9 @@ def run(argv: "Sequence[str]", router: "Router") -> int:
     from jp.cli.parse import Help, Version, parse
 
     try:
-        command = parse(argv)
+        command = parse(argv, lambda unknown: _plugin(unknown, router))
     except Help as asked:
-        return _print(asked.text)
+        return _print(asked.text + _plugins(asked, router) + asked.foot)
     except Version:
         from jp.version import VERSION
 
@@ -35,6 +35,22 @@ def run(argv: "Sequence[str]", router: "Router") -> int:
         _write(2, text(error))
         return error.status
     return _run_command(command, argv, router)
+
+
+def _plugin(unknown: "UnknownCommandError", router: "Router") -> "Command":
+    """A plugin's command; raises as `parse`."""
+    from jp.cli.plugin_dispatch import dispatch
+
+    return dispatch(unknown, os.environ, router)
+
+
+def _plugins(asked: "Help", router: "Router") -> str:
+    """The plugins of the group that help lists; empty for the help of a command."""
+    if not asked.group:
+        return ""
+    from jp.cli.plugin_dispatch import listed
+
+    return listed(asked.group, os.environ, router)
 
 
 def _run_command(command: "Command", argv: "Sequence[str]", router: "Router") -> int:

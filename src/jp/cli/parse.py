@@ -13,9 +13,17 @@ from jp.errors import UsageError, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import ModuleType
-    from typing import NoReturn
+    from typing import NoReturn, Protocol
+
+    from jp.cli.context import Context
+
+    class Runs(Protocol):
+        """What can be run as a command."""
+
+        def run(self, args: "argparse.Namespace", ctx: Context, /) -> int: ...
+
 
 FORMATS = ("auto", "text", "text-pretty", "json", "json-pretty")
 
@@ -34,23 +42,51 @@ _LONG_FLAGS = {
 
 
 class Help(Exception):  # not an error: the way `--help` leaves argparse
-    """The text that `--help` prints on stdout."""
+    """The text that `--help` prints on stdout.
 
-    def __init__(self, text: str) -> None:
+    `group` are the nodes of the group that it lists, none for a command; plugins of that group come between `text` and
+    `foot`.
+    """
+
+    def __init__(self, text: str, group: "tuple[Node, ...]" = (), foot: str = "") -> None:
         super().__init__()
         self.text = text
+        self.group = group
+        self.foot = foot
 
 
 class Version(Exception):
     """`--version` was asked for, somewhere on the line."""
 
 
+class UnknownCommandError(UsageError):
+    """A word is no built-in command, so it may be a plugin's (`jp.cli.plugin_dispatch`).
+
+    `path` are the nodes before it, `words` it and all that stands behind it, `flags` the global flags before it.
+    """
+
+    def __init__(self, path: "Sequence[Node]", words: "Sequence[str]", flags: "Sequence[str]") -> None:
+        super().__init__(f"unknown command `{words[0]}`")
+        self.path = tuple(path)
+        self.words = list(words)
+        self.flags = list(flags)
+
+    def explained(self, others: "Sequence[str]" = (), hints: "Sequence[str]" = ()) -> "UnknownCommandError":
+        """The same with what to do about it; `others` are the words that plugins have for the same place."""
+        word, prog = self.words[0], " ".join(node.name for node in self.path)
+        close = nearest(word, [*self.path[-1].words(), *others])
+        nearby = [f"did you mean `{close}`?"] if close else []
+        self.hints = (*nearby, *hints, f"`{prog} --help` lists the commands")
+        self.metadata = {"command": word, "nearest": close}
+        return self
+
+
 class Command:
-    """What the command line asks for."""
+    """What the command line asks for: `module.run(args, context)` returns the exit status."""
 
     __slots__ = ("args", "module", "node")
 
-    def __init__(self, node: Node, module: "ModuleType", args: argparse.Namespace) -> None:
+    def __init__(self, node: Node, module: "ModuleType | Runs", args: argparse.Namespace) -> None:
         self.node = node
         self.module = module
         self.args = args
@@ -58,6 +94,13 @@ class Command:
 
 class _Parser(argparse.ArgumentParser):
     """argparse that raises instead of printing and exiting, and names the nearest flag."""
+
+    group: "tuple[Node, ...]" = ()
+    foot = ""
+
+    def help(self) -> Help:
+        """What `--help` prints."""
+        return Help(self.format_help(), self.group, self.foot)
 
     def error(self, message: str) -> "NoReturn":
         hint = f"`{self.prog} --help` lists the arguments"
@@ -85,7 +128,8 @@ def _formatter(prog: str) -> argparse.RawDescriptionHelpFormatter:
 
 class _HelpAction(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> "NoReturn":
-        raise Help(parser.format_help())
+        assert isinstance(parser, _Parser)
+        raise parser.help()
 
 
 class _VersionAction(argparse.Action):
@@ -93,9 +137,10 @@ class _VersionAction(argparse.Action):
         raise Version
 
 
-def add_global_arguments(parser: argparse.ArgumentParser) -> None:
+def add_global_arguments(parser: argparse.ArgumentParser, *, has_help: bool = True) -> None:
     group = parser.add_argument_group("global flags (anywhere on the line)")
-    group.add_argument("-h", "--help", action=_HelpAction, nargs=0, help="print this help")
+    if has_help:
+        group.add_argument("-h", "--help", action=_HelpAction, nargs=0, help="print this help")
     group.add_argument("-V", "--version", action=_VersionAction, nargs=0, help="print the version")
     group.add_argument(
         "-F",
@@ -144,7 +189,7 @@ def _cluster(token: str) -> "tuple[bool, bool]":
 
 
 def find_command(argv: "Sequence[str]") -> "tuple[list[Node], list[str]]":
-    """The nodes that the command words of `argv` name, and all that is left of it; raises UsageError."""
+    """The nodes that the command words of `argv` name, and all that is left of it; raises UnknownCommandError."""
     path = [ROOT]
     rest: list[str] = []
     tokens = iter(argv)
@@ -170,23 +215,27 @@ def find_command(argv: "Sequence[str]") -> "tuple[list[Node], list[str]]":
             continue
         child = node.child(token)
         if child is None:
-            prog = " ".join(n.name for n in path)
-            close = nearest(token, node.words())
-            hints = [f"did you mean `{close}`?"] if close else []
-            hints.append(f"`{prog} --help` lists the commands")
-            raise UsageError(f"unknown command `{token}`", hints=hints, metadata={"command": token, "nearest": close})
+            raise UnknownCommandError(path, [token, *tokens], rest)
         path.append(child)
     rest.extend(tokens)
     return path, rest
 
 
-def parse(argv: "Sequence[str]") -> Command:
-    """The command that `argv` names with its arguments; raises UsageError, Help or Version."""
-    path, rest = find_command(argv)
+def parse(argv: "Sequence[str]", plugin: "Callable[[UnknownCommandError], Command] | None" = None) -> Command:
+    """The command that `argv` names with its arguments; raises UsageError, Help or Version.
+
+    `plugin` makes a command of what is no built-in one; without it that is the error.
+    """
+    try:
+        path, rest = find_command(argv)
+    except UnknownCommandError as error:
+        if plugin is None:
+            raise error.explained() from None
+        return plugin(error)
     node = path[-1]
     prog = " ".join(n.name for n in path)
     if node.children:
-        return _group(node, prog, rest)
+        return _group(path, prog, rest)
     module = import_module(node.module)
     parser = _Parser(
         prog=prog,
@@ -203,16 +252,31 @@ def parse(argv: "Sequence[str]") -> Command:
     args, unknown = parser.parse_known_intermixed_args(_shielded(module, rest))
     if unknown:
         parser.unknown([word.removeprefix(_SHIELD) for word in unknown])
+    _clean(args)
+    return Command(node, module, args)
+
+
+def global_flags(words: "Sequence[str]") -> "argparse.Namespace":
+    """The flags before the word of a plugin; `help` says whether its help is asked for. Raises UsageError, Version."""
+    parser = _Parser(prog="jp", add_help=False, allow_abbrev=False)
+    add_global_arguments(parser, has_help=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    args = parser.parse_args(words)
+    _clean(args)
+    return args
+
+
+def _clean(args: "argparse.Namespace") -> None:
+    """Make texts of what was typed."""
     for name, value in vars(args).items():
         clean = _as_given if name in _PATHS else _as_text
         if isinstance(value, list):
             setattr(args, name, [clean(word) if isinstance(word, str) else word for word in value])
         elif isinstance(value, str):
             setattr(args, name, clean(value))
-    return Command(node, module, args)
 
 
-_PATHS = frozenset(("workspace", "log_file", "directory", "text"))  # bytes to the system, text or not
+_PATHS = frozenset(("workspace", "log_file", "directory", "path", "text"))  # bytes to the system, text or not
 
 
 def _as_given(word: str) -> str:
@@ -262,28 +326,31 @@ def _is_name(word: str) -> bool:
     return word[:1].isalnum() and all(letter.isalnum() or letter in "_-.," for letter in word)
 
 
-def _group(node: Node, prog: str, rest: "list[str]") -> "NoReturn":
+def _group(path: "list[Node]", prog: str, rest: "list[str]") -> "NoReturn":
     """A group without a command: its help, or an error if anything but a plea for help was given."""
+    node = path[-1]
+    rows = [(", ".join((child.name, *child.aliases)), child.summary) for child in node.children]
     parser = _Parser(
         prog=prog,
         usage=f"{prog} [global flags] <command> …",
         description=node.summary + ("" if node.summary.endswith(".") else "."),
-        epilog="commands:\n" + _listing(node) + f"\n\n`{prog} <command> --help` describes one.",
+        epilog="commands:\n" + listing(rows),
         add_help=False,
         allow_abbrev=False,
         formatter_class=_formatter,
     )
+    parser.group, parser.foot = tuple(path), f"\n`{prog} <command> --help` describes one.\n"
     add_global_arguments(parser)
     _, unknown = parser.parse_known_args(rest)
     if unknown:
         parser.unknown(unknown)
     if node is ROOT and not rest:
-        raise Help(parser.format_help())
+        raise parser.help()
     names = ", ".join(f"`{child.name}`" for child in node.children)
     raise UsageError(f"`{prog}` needs a command: {names}", hints=[f"`{prog} --help` describes them"])
 
 
-def _listing(node: Node) -> str:
-    rows = [(", ".join((child.name, *child.aliases)), child.summary) for child in node.children]
+def listing(rows: "Sequence[tuple[str, str]]") -> str:
+    """Commands and what they do, a line each."""
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"  {name:<{width}}  {summary}" for name, summary in rows)

@@ -86,6 +86,23 @@ ROOT = Node(
                 Node("run", "Run a tool as a model's call would", "jp.cli.commands.tool_run"),
             ),
         ),
+        Node(
+            "plugin",
+            "List, install and approve the plugins that add commands",
+            children=(
+                Node("ls", "List plugins", "jp.cli.commands.plugin_ls", aliases=("list",)),
+                Node("show", "Show what is known about a plugin", "jp.cli.commands.plugin_show"),
+                Node("install", "Install a plugin from a file, and approve it", "jp.cli.commands.plugin_install"),
+                Node("update", "Install plugins again from where they came from", "jp.cli.commands.plugin_update"),
+                Node("rm", "Delete an installed plugin", "jp.cli.commands.plugin_rm", aliases=("remove",)),
+                Node(
+                    "trust",
+                    "Approve a plugin, or take an approval back",
+                    "jp.cli.commands.plugin_trust",
+                    aliases=("approve",),
+                ),
+            ),
+        ),
         Node("model", "List, install and remove embedded models", "jp.cli.commands.model"),
         Node("init", "Make a workspace in a directory", "jp.cli.commands.init"),
     ),

@@ -1,0 +1,211 @@
+"""Asking plugins what they are: `describe` on stdin, one line back, and the end, whatever they do.
+
+A plugin is run for that, so only those are asked that may be run (`admission`). It gets a session of its own, without a
+terminal, and pipes; a thread a plugin listens to it and kills its group, and main waits for the threads in a mailbox.
+"""
+
+import _thread
+import os
+import time
+
+from jp.interrupt import children, signals
+from jp.interrupt.checkpoint import checkpoint
+from jp.interrupt.mailbox import EmptyError, Mailbox
+from jp.plugin.messages import Describe, Description
+from jp.plugin.wire import Faulty, Lines, MalformedError, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal
+    from collections.abc import Callable, Mapping, Sequence
+
+    from jp.interrupt.children import Child
+    from jp.interrupt.token import ShutdownToken
+
+    Answer = Description | str
+else:
+    import _signal
+
+PATIENCE_SECS = 5.0
+LIMIT = 1 << 20  # bytes of what it writes
+AT_ONCE = 16
+_REST_SECS = 0.5  # for its own end once it has answered, and to hear how it ended when it has not
+_HELD_SECS = 1.0  # that a thread may be late
+_ERRORS = 4096  # bytes of its stderr
+_CHUNK = 65536
+_KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
+
+
+def describe(
+    paths: "Sequence[str]",
+    environ: "Mapping[str, str]",
+    token: "ShutdownToken",
+    *,
+    seconds: float = PATIENCE_SECS,
+) -> "dict[str, Answer]":
+    """What the plugins at `paths` say of themselves: a description, or in a sentence why there is none.
+
+    Takes no longer than `seconds` for every AT_ONCE of them, and leaves nothing running. Main thread. Raises Shutdown.
+    """
+    found: dict[str, Answer] = {}
+    for first in range(0, len(paths), AT_ONCE):
+        found |= _describe(paths[first : first + AT_ONCE], environ, token, seconds)
+    return found
+
+
+def _describe(
+    paths: "Sequence[str]", environ: "Mapping[str, str]", token: "ShutdownToken", seconds: float
+) -> "dict[str, Answer]":
+    answers: Mailbox[tuple[str, Answer] | None] = Mailbox()
+    until = time.monotonic() + seconds
+    late = f"it did not describe itself within {seconds:g} seconds"
+    found: dict[str, Answer] = {}
+    asked: list[_Asked] = []
+    unsubscribe = token.subscribe(lambda: answers.post(None))
+    try:
+        for path in paths:
+            asked.append(_Asked(path, lambda path, answer: answers.post((path, answer)), until, late))
+            asked[-1].start(environ)
+        while len(found) < len(asked):
+            answer = answers.get(max(0.0, until - time.monotonic()) + _REST_SECS + _HELD_SECS)
+            checkpoint()
+            if answer is not None:
+                found[answer[0]] = answer[1]
+    except EmptyError:  # the machine has other things to do than to run our threads
+        found = {path: found.get(path, late) for path in paths}
+    finally:
+        unsubscribe()
+        for each in asked:
+            each.kill()
+    return found
+
+
+class _Asked:
+    """One plugin that is asked. `answered(path, answer)` is called once, on the thread that listens.
+
+    `until` is on the monotonic clock; `late` is the answer where there is none by then.
+    """
+
+    def __init__(self, path: str, answered: "Callable[[str, Answer], None]", until: float, late: str) -> None:
+        self._path = path
+        self._answered = answered
+        self._until = until
+        self._late = late
+        self._child: Child | None = None
+        self._lines = Lines(LIMIT)
+        self._errors = b""
+        self._taken = 0
+
+    def start(self, environ: "Mapping[str, str]") -> None:
+        """Run it and give it the question."""
+        try:
+            child = self._child = children.spawn(
+                [self._path],
+                env=environ,
+                stdin=children.PIPE,
+                stdout=children.PIPE,
+                stderr=children.PIPE,
+                session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            self._answered(self._path, f"it can't be started: {reason}")
+            return
+        assert child.stdin is not None
+        try:
+            os.write(child.stdin, encode(Describe()))  # far less than an empty pipe takes
+        except OSError:
+            pass  # it has ended, which is seen at the other pipe
+        finally:
+            os.close(child.stdin)
+        try:
+            _thread.start_new_thread(self._listen, (child,))
+        except RuntimeError as error:
+            self.kill()
+            _close(child)
+            self._answered(self._path, f"nobody can listen to it: {error}")
+
+    def kill(self) -> None:
+        """End it and all that it has started. Never blocks; any thread."""
+        if self._child is not None:
+            self._child.kill_group(_KILL)
+
+    # --- on the thread that listens
+
+    def _listen(self, child: "Child") -> None:
+        signals.alone()
+        answer: Answer = "it could not be listened to"
+        try:
+            answer = self._answer(child)
+        except MalformedError as error:
+            answer = f"it {error}"
+        except OSError as error:
+            answer = f"it could not be listened to: {error.strerror}"
+        finally:
+            self.kill()
+            _close(child)
+            self._answered(self._path, answer)
+
+    def _answer(self, child: "Child") -> "Answer":
+        from select import poll
+
+        assert child.stdout is not None
+        assert child.stderr is not None
+        poller = poll()
+        for fd in (child.stdout, child.stderr):
+            poller.register(fd, 1)  # POLLIN
+        answer: Answer | None = None
+        while True:
+            left = self._until - time.monotonic()
+            ready = poller.poll(max(0.0, left) * 1000)
+            if not ready and left <= 0:
+                return answer or self._late
+            for fd, _ in ready:
+                data = os.read(fd, _CHUNK)
+                if fd == child.stderr:
+                    self._errors = (self._errors + data)[:_ERRORS]
+                elif data and answer is None:
+                    answer = self._described(data)
+                    if answer is not None:
+                        self._until = min(self._until, time.monotonic() + _REST_SECS)
+                elif not data:
+                    return answer or self._described(b"\n") or self._ended(child)
+                if not data:
+                    poller.unregister(fd)
+
+    def _described(self, data: bytes) -> "Answer | None":
+        """The description in what it has written by now; what else it says before that is passed over."""
+        self._taken += len(data)
+        for line in self._lines.feed(data):
+            message = decode(line)
+            if isinstance(message, Description):
+                return message
+            if isinstance(message, Faulty) and message.request in ("", "describe"):
+                return f"it has sent {message.message}" if message.request else message.message
+        return f"it wrote more than {LIMIT:,} bytes and no description" if self._taken > LIMIT else None
+
+    def _ended(self, child: "Child") -> str:
+        child.exited.wait(_REST_SECS)
+        self._read_errors(child)
+        how = ""
+        if child.returncode:
+            code = child.returncode
+            how = f" (exit status {code})" if code > 0 else f" (killed by signal {-code})"
+        said = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return f"it ended without describing itself{how}" + (f": {said[-1].strip()[:200]}" if said else "")
+
+    def _read_errors(self, child: "Child") -> None:
+        """Take what is there of its stderr: what it has said last of all."""
+        from select import poll
+
+        assert child.stderr is not None
+        poller = poll()
+        poller.register(child.stderr, 1)  # POLLIN
+        while len(self._errors) < _ERRORS and poller.poll(0) and (data := os.read(child.stderr, _CHUNK)):
+            self._errors = (self._errors + data)[:_ERRORS]
+
+
+def _close(child: "Child") -> None:
+    for fd in (child.stdout, child.stderr):
+        if fd is not None:
+            os.close(fd)
