@@ -101,6 +101,7 @@ ROOT = Node(
                     "jp.cli.commands.plugin_trust",
                     aliases=("approve",),
                 ),
+                Node("check", "Try whether a plugin keeps to the protocol", "jp.cli.commands.plugin_check"),
             ),
         ),
         Node("model", "List, install and remove embedded models", "jp.cli.commands.model"),

@@ -1,0 +1,1 @@
+"""`jp export`: conversations as documents."""

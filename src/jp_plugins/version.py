@@ -1,0 +1,3 @@
+"""The version of the plugins."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,1 @@
+"""`jp serve web`: conversations in a browser, on this machine alone."""
