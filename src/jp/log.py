@@ -15,6 +15,7 @@ NAMES = ("ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 
 _level = -1
 _write: "Callable[[bytes], object] | None" = None
+_hide: "Callable[[str], str] | None" = None
 
 
 def open_log(write: "Callable[[bytes], object]", level: int) -> None:
@@ -27,6 +28,22 @@ def append_to(path: str) -> "Callable[[bytes], object]":
     """A writer that appends to the file at `path`, readable by its owner alone; raises OSError."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
     return lambda line: os.write(fd, line)
+
+
+def hide(redacted: "Callable[[str], str]") -> None:
+    """Have `redacted` take out of every text what must be in no line."""
+    global _hide
+    _hide = redacted
+
+
+def _hidden(value: object, redacted: "Callable[[str], str]") -> object:
+    if isinstance(value, str):
+        return redacted(value)
+    if isinstance(value, dict):
+        return {redacted(str(key)): _hidden(each, redacted) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hidden(each, redacted) for each in value]
+    return value if isinstance(value, int | float | None) else redacted(repr(value))
 
 
 def enabled(level: int) -> bool:
@@ -43,8 +60,10 @@ def log(level: int, target: str, message: str, **fields: object) -> None:
 
     now = time.time()
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1e6):06}Z"
-    record = {"timestamp": stamp, "level": NAMES[level], "target": target, "message": message, "fields": fields}
+    record: object = {"timestamp": stamp, "level": NAMES[level], "target": target, "message": message, "fields": fields}
     try:
+        if _hide is not None:
+            record = _hidden(record, _hide)
         _write(json.dumps(record, default=repr).encode("utf-8", "replace") + b"\n")
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         pass

@@ -49,5 +49,6 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> Logged:
     """What is logged, at every level."""
     logged = Logged()
     monkeypatch.setattr(log, "_level", log.TRACE)
+    monkeypatch.setattr(log, "_hide", None, raising=False)  # the secrets of another test
     monkeypatch.setattr(log, "_write", logged.raw.append)
     return logged

@@ -56,7 +56,7 @@ def test_the_ten_lines_are_a_command_of_jp(tmp_path: Path, jp: Jp) -> None:
     installed = jp("plugin", "install", plugin)
     assert installed.status == "exited 0", installed
     assert jp("init").status == "exited 0"
-    assert "titles  Print the title of each conversation" in jp("--help").stdout
+    assert re.search(r"  titles +Print the title of each conversation\n", jp("--help").stdout)
     assert "Print the title" in jp("titles", "--help").stdout
     none = jp("titles")
     assert (none.status, none.stdout, none.stderr) == ("exited 0", "", "")

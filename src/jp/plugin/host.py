@@ -6,6 +6,7 @@ the watchdog are not the host's: the end of the process kills every group and ta
 """
 
 import time
+from collections import deque
 
 from jp import log
 from jp.interrupt import checkpoint, end, ladder
@@ -45,7 +46,8 @@ INT, CONT = int(_signal.SIGINT), int(getattr(_signal, "SIGCONT", 0))
 KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 
 LEFT_SECS = 1.0  # for the process to end after `exit`, and after it has closed its stdout
-DRAIN_SECS = 0.5  # for what is still in the pipe once the process has ended
+DRAIN_SECS = 0.5  # of silence once the process has ended: somebody else holds the pipe
+AFTER = 64  # batches: more than that is not from a process that has ended
 REAP_SECS = 2.0  # for the system to end what was killed
 ERASE_SECS = 1.0  # for a prompt to leave the screen
 STALLED_SECS = 10.0  # a plugin that asks on and on, and reads nothing
@@ -105,11 +107,17 @@ class Host:
         self._secrets = Secrets()
         self._printed = 0
         self._flushing = False
-        self._owed = 0  # batches that were looked at while the plugin is to wait
+        self._intake: deque[bytes | link.Closed | None] = deque()  # what came and was not looked at; None ends a batch
+        self._left = AFTER  # batches that may still come once the plugin has ended
+        self._quiet = 0.0  # monotonic: when a plugin that has ended has nothing more to say
+        self._written = 0  # bytes that it had read when it was last seen to read
+        self._went_on = False
         self._pressed = False
+        self._unread = False
         self._exit: messages.Exit | None = None
         self._closed: link.Closed | None = None
         self._exited = False
+        self._ended = False  # before it was killed
         self._failure: PluginError | None = None
         self._limit: float | None = None  # monotonic: when the plugin has had its time
         self._stalled: float | None = None
@@ -157,7 +165,7 @@ class Host:
 
     def _press(self) -> None:
         """The first press is the plugin's. Maybe in a signal handler: no lock, and nothing that waits."""
-        self._pressed = True
+        self._pressed = self._unread = True
         child = self._link.child
         child.kill_group(INT)
         if child.stopped is not None:
@@ -168,28 +176,56 @@ class Host:
         """Take what comes until the plugin has ended or had its time."""
         with checkpoint.hold():
             while not self._over():
+                ready = bool(self._intake) and not self._held_up()
                 try:
-                    event = self._inbox.get(self._patience())
+                    event = self._inbox.get(0.0 if ready else self._patience())
                 except EmptyError:
-                    if self._late():
-                        return
-                    continue
-                self._scope.read()  # a press has been answered where it was made
+                    if ready:
+                        self._look(self._intake.popleft())
+                else:
+                    if self._unread:  # a press, which has been answered where it was made
+                        self._unread = False
+                        self._scope.read()
+                    self._take(event)
                 if self._router.token.cancelled and not self._stopping:
                     self._stop()
-                self._take(event)
+                if self._late():
+                    return
 
     def _over(self) -> bool:
         return self._failure is not None or (self._exited and not (self._closed is None and self._exit is None))
 
+    def _held_up(self) -> bool:
+        """Whether the plugin is to wait: for what it has printed to be out, or until it has read what it asked for."""
+        if self._printed > PRINTED:
+            if not self._flushing:
+                self._flushing = True
+                _thread_start(self._await_flush)
+            return True
+        return self._link.outbox.full or self._requests.full
+
     def _patience(self) -> float | None:
         due = [each for each in (self._limit, self._stalled) if each is not None]
+        if self._exited and self._idle():
+            due.append(self._quiet)
         return max(0.0, min(due) - time.monotonic()) if due else None
 
+    def _idle(self) -> bool:
+        """Whether a plugin that has ended is waited for: not while what it has printed is still to be written."""
+        return not self._intake or (self._held_up() and (self._link.outbox.full or self._pressed))
+
     def _late(self) -> bool:
+        """Whether the plugin has had its time."""
         now = time.monotonic()
-        if self._stalled is not None and now >= self._stalled:
+        outbox = self._link.outbox
+        if not outbox.full or all(each is None for each in self._intake):
+            self._stalled = None
+        elif self._stalled is None or outbox.written != self._written:
+            self._stalled, self._written = now + STALLED_SECS, outbox.written
+        elif now >= self._stalled:
             self._fail("asks and asks, and does not read the answers")
+            return True
+        if self._exited and (self._left < 0 or (self._idle() and now >= self._quiet)):
             return True
         return self._limit is not None and now >= self._limit
 
@@ -212,27 +248,21 @@ class Host:
     def _take(self, event: object) -> None:
         match event:
             case link.Came():
-                self._came(event.lines)
+                self._intake.extend(event.lines)
+                self._intake.append(None)
             case link.Closed():
-                self._closed = event
-                if event.malformed:
-                    self._fail(event.malformed)
-                elif event.unfinished.strip():
-                    log.log(log.WARN, "plugin", "its last line has no end", plugin=self._name)
-                self._bound(LEFT_SECS)
+                self._intake.append(event)
             case link.Exited():
                 self._exited = True
                 self._pressed = self._pressed or self._lender.lent  # a press was the plugin's own then
-                self._bound(DRAIN_SECS)
-            case link.Drained():
-                self._stalled = None
-                self._pay()
+                self._quiet = time.monotonic() + DRAIN_SECS
+                if self._prompts.waiting:
+                    self._prompts.withdraw()  # what it has printed may wait for the prompt to leave the screen
             case link.Unwritable():
                 log.log(log.ERROR, "plugin", "a response could not be made", error=repr(event.error))
                 self._fail(f"could not be answered: {event.error}")
             case _Flushed():
                 self._flushing, self._printed = False, 0
-                self._pay()
             case _:
                 self._take_terminal(event)
 
@@ -249,35 +279,32 @@ class Host:
         if isinstance(event, Answered | Returned) and not (self._prompts.waiting or self._stopping):
             self._lender.look()
 
-    def _came(self, lines: list[bytes]) -> None:
-        for line in lines:
-            if self._exit is not None:
-                log.log(log.WARN, "plugin", "it goes on after its exit", plugin=self._name)
-                break
-            try:
-                message = decode(line)
-                if message is not None:
-                    self._message(message)
-            except MalformedError as error:
-                self._fail(str(error))
-                break
-        self._owed += 1
-        self._pay()
-
-    def _pay(self) -> None:
-        """Let the plugin write on, unless it is to wait for what it has asked for or printed."""
-        if self._link.outbox.full:
-            if self._stalled is None:
-                self._stalled = time.monotonic() + STALLED_SECS
-            return
-        if self._printed > PRINTED:
-            if not self._flushing:
-                self._flushing = True
-                _thread_start(self._await_flush)
-            return
-        while self._owed:
-            self._owed -= 1
-            self._link.taken()
+    def _look(self, item: "bytes | link.Closed | None") -> None:
+        """Take the next thing that its stdout has brought: a line, the end of a batch, or the end."""
+        if self._exited:
+            self._quiet = time.monotonic() + DRAIN_SECS
+        match item:
+            case None:
+                self._link.taken()
+                self._left -= self._exited
+            case link.Closed():
+                self._closed = item
+                if item.malformed and self._exit is None:
+                    self._fail(item.malformed)
+                elif item.unfinished.strip():
+                    log.log(log.WARN, "plugin", "its last line has no end", plugin=self._name)
+                self._bound(LEFT_SECS)
+            case _ if self._exit is not None:
+                if not self._went_on:
+                    self._went_on = True
+                    log.log(log.WARN, "plugin", "it goes on after its exit", plugin=self._name)
+            case _:
+                try:
+                    message = decode(item)
+                    if message is not None:
+                        self._message(message)
+                except MalformedError as error:
+                    self._fail(error.what if self._secrets else str(error))
 
     def _await_flush(self) -> None:
         self._flush(None)
@@ -290,9 +317,8 @@ class Host:
             case messages.Log():
                 level = _LEVELS[message.level]
                 if log.enabled(level):
-                    text = self._secrets.redacted(message.message)
-                    fields = self._secrets.redacted_fields(message.fields)
-                    log.log(level, "plugin", text, plugin=self._name, **({"fields": fields} if fields else {}))
+                    fields = {"fields": message.fields} if message.fields else {}
+                    log.log(level, "plugin", message.message, plugin=self._name, **fields)
             case messages.Exit():
                 self._exit = message
                 self._link.outbox.close()
@@ -342,6 +368,7 @@ class Host:
                 self._lender.returned(Returned())
             elif isinstance(event, Answered):
                 self._prompts.waiting -= 1
+        self._ended = self._exited
         self._link.child.kill_group(KILL)
 
     def _status(self) -> int:
@@ -352,7 +379,7 @@ class Host:
             raise self._failure
         if self._exit is not None:
             if self._exit.code and isinstance(self._exit.reason, str) and self._exit.reason:
-                raise self._error(self._exit.reason, status=self._exit.code, named=False)
+                raise self._error(self._secrets.redacted(self._exit.reason), status=self._exit.code, named=False)
             return self._exit.code
         code = child.returncode
         if self._pressed and code is not None and code in (-INT, 128 + INT):
@@ -361,8 +388,7 @@ class Host:
         raise self._error(f"ended unexpectedly: {self._how(code)}")
 
     def _how(self, code: int | None) -> str:
-        child = self._link.child
-        if self._closed is not None and child.killed and code == -KILL:
+        if self._closed is not None and not self._ended and code == -KILL:
             return "it closed its stdout without `exit`"
         if code is None:
             return "it could not be ended"
@@ -400,7 +426,7 @@ class Host:
     # --- the log
 
     def _say(self, line: str) -> None:
-        log.log(log.INFO, "plugin", self._secrets.redacted(line), plugin=self._name, stream="stderr")
+        log.log(log.INFO, "plugin", line, plugin=self._name, stream="stderr")
 
 
 def _thread_start(fn: "Callable[[], object]") -> None:

@@ -36,6 +36,7 @@ class Outbox:
         self._abandoned = False
         self.size = 0  # bytes that wait, those of iterators not counted
         self.streams = 0  # iterators that wait
+        self.written = 0  # bytes that the plugin has taken
         os.set_blocking(fd, False)
 
     @property
@@ -94,6 +95,7 @@ class Outbox:
                 break
             except OSError:
                 return len(view)
+        self.written += done
         return done
 
     def _shut(self) -> None:
@@ -131,13 +133,15 @@ class Outbox:
     def _write(self, piece: "bytes | Iterator[bytes]") -> None:
         if isinstance(piece, bytes):
             self._write_all(piece)
-            self.size -= len(piece)
+            with self._lock:
+                self.size -= len(piece)
             return
         for part in piece:
             if self._abandoned:
                 return
             self._write_all(part)
-        self.streams -= 1
+        with self._lock:
+            self.streams -= 1
 
     def _write_all(self, data: bytes) -> None:
         from select import POLLOUT, poll

@@ -50,6 +50,11 @@ class Requests:
         self._slots: dict[int, Slot | None] = {}  # of prompts, by the request's identity
         self.ending = False
 
+    @property
+    def full(self) -> bool:
+        """Whether so much waits for its turn that nothing more should be taken."""
+        return self._order.full
+
     def take(self, request: messages.Request) -> None:
         """Answer a request, or have it asked."""
         ident = _id(request)

@@ -15,7 +15,11 @@ MAX_LINE = 16 * 1024 * 1024  # bytes
 
 
 class MalformedError(ValueError):
-    """What a plugin wrote is no message at all: the run can't go on."""
+    """What a plugin wrote is no message at all: the run can't go on. `what` is what it says without its beginning."""
+
+    def __init__(self, what: str, line: bytes | None = None) -> None:
+        super().__init__(what if line is None else f"{what}: {_excerpt(line)}")
+        self.what = what
 
 
 class Faulty(msgspec.Struct):
@@ -74,9 +78,9 @@ def decode(line: bytes) -> Message | Faulty | None:
             line.decode()
         head = _decode_head(line)
     except UnicodeDecodeError:
-        raise MalformedError(f"wrote a line that is no UTF-8: {_excerpt(line)}") from None
+        raise MalformedError("wrote a line that is no UTF-8", line) from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise MalformedError(f"wrote a line that is no JSON object ({error}): {_excerpt(line)}") from None
+        raise MalformedError(f"wrote a line that is no JSON object ({error})", line) from None
     kind, ident = head.type, head.id
     if not isinstance(kind, str):
         what = "a message has no `type`" if kind is None else "the `type` of a message is no string"
