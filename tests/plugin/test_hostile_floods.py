@@ -7,7 +7,7 @@ import pytest
 
 from jp import log
 from jp.interrupt.token import Shutdown
-from jp.plugin import host, outbox
+from jp.plugin import intake, outbox, paced
 from jp.prompt.backend import PromptTerminal
 from jp.prompt.outcomes import Broken, Outcome, Submitted
 from jp.prompt.questions import Question
@@ -20,7 +20,7 @@ from tests.support.memory import MIB, Peak
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plugin that reads nothing has half a second."""
-    monkeypatch.setattr(host, "STALLED_SECS", 0.5)
+    monkeypatch.setattr(intake, "STALLED_SECS", 0.5)
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_printer_that_is_slow_slows_the_plugin_and_nothing_is_lost(hosting: Ho
     assert hosting.out.text == "".join(chr(65 + number % 26) * 65536 for number in range(count))
     assert shown
     for before, after in zip([0, *shown], shown, strict=False):
-        assert after - before <= host.PRINTED + 512 * 1024
+        assert after - before <= paced.AHEAD + 512 * 1024
 
 
 @pytest.mark.req("D60-76")
@@ -199,7 +199,7 @@ def test_a_printer_that_is_stuck_stops_the_plugin_and_no_press(hosting: Hosting)
         )
     stuck.set()
     assert time.monotonic() - began < SOON
-    assert len(hosting.out.data) < host.PRINTED + 512 * 1024
+    assert len(hosting.out.data) < paced.AHEAD + 512 * 1024
     assert peak.grown < 64 * MIB
     assert still_marked(SOON) == {}
 

@@ -192,7 +192,7 @@ def test_a_shell_that_forgets_to_read_and_leaves(hosting: Hosting, shell: str) -
 
 @pytest.mark.parametrize("shell", ["bash", "sh"])
 def test_a_shell_that_asks_on_and_reads_nothing(hosting: Hosting, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jp.plugin.host.STALLED_SECS", 0.5)
+    monkeypatch.setattr("jp.plugin.intake.STALLED_SECS", 0.5)
     path = script(hosting, shell, """while :; do echo '{"type":"read_config"}'; done""")
     assert "does not read" in failure(hosting, path, within=20).message
 

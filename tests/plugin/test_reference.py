@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from jp.plugin import asking, host, messages, outbox, printing, reference, wire
+from jp.plugin import asking, host, intake, messages, outbox, printing, reference, wire
 from jp.plugin.messages import Message, Request, type_of
 from jp.plugin.reference import EXAMPLES, HOST, PLUGIN, RESPONSES
 
@@ -91,7 +91,7 @@ def test_the_limits_are_those_that_hold() -> None:
     ):
         assert f"| {what} | {limit} |" in TEXT
     assert f"from {outbox.FULL // 1024**2} MiB on" in ONE_LINE
-    assert f"after {host.STALLED_SECS:g} seconds" in ONE_LINE
+    assert f"after {intake.STALLED_SECS:g} seconds" in ONE_LINE
     assert f"more than {printing.LONGEST // 1024} KiB is not highlighted" in ONE_LINE
     assert f"more than {printing.LONGEST_JSON // 1024**2} MiB or {printing.DEEPEST} levels" in ONE_LINE
 

@@ -6,7 +6,6 @@ the watchdog are not the host's: the end of the process kills every group and ta
 """
 
 import time
-from collections import deque
 
 from jp import log
 from jp.interrupt import checkpoint, end, ladder
@@ -15,7 +14,9 @@ from jp.interrupt.router import Scope
 from jp.interrupt.token import Shutdown
 from jp.plugin import link, messages
 from jp.plugin.errors import PluginError
+from jp.plugin.intake import Intake
 from jp.plugin.lending import Lender, Returned
+from jp.plugin.paced import Flushed, Paced
 from jp.plugin.prompts import Answered, Prompts
 from jp.plugin.requests import Requests
 from jp.plugin.secrets import Secrets
@@ -26,19 +27,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
     from collections.abc import Callable
-    from typing import Protocol
 
     from jp.ask.asker import Asker
     from jp.interrupt.router import Router
     from jp.plugin.link import Link
+    from jp.plugin.paced import Output
     from jp.plugin.requests import Data
     from jp.terminal.promptability import Promptability
 
-    class Output(Protocol):
-        """What shows a plugin's text, as `jp.plugin.printing` does."""
-
-        def show(self, message: messages.Print) -> None: ...
-        def end(self) -> None: ...
 else:
     import _signal
 
@@ -46,20 +42,12 @@ INT, CONT = int(_signal.SIGINT), int(getattr(_signal, "SIGCONT", 0))
 KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 
 LEFT_SECS = 1.0  # for the process to end after `exit`, and after it has closed its stdout
-DRAIN_SECS = 0.5  # of silence once the process has ended: somebody else holds the pipe
-AFTER = 64  # batches: more than that is not from a process that has ended
 REAP_SECS = 2.0  # for the system to end what was killed
 ERASE_SECS = 1.0  # for a prompt to leave the screen
-STALLED_SECS = 10.0  # a plugin that asks on and on, and reads nothing
-PRINTED = 1024 * 1024  # bytes that are shown before the plugin waits for them
 MARGIN_SECS = 0.5  # of the shutdown's time, for what is behind the plugin
 
 _WAKE = object()
 _LEVELS = {"error": log.ERROR, "warn": log.WARN, "info": log.INFO, "debug": log.DEBUG, "trace": log.TRACE}
-
-
-class _Flushed:
-    """What was printed is out."""
 
 
 class _Continued:
@@ -90,27 +78,20 @@ class Host:
         note: "Callable[[str], object]" = lambda _: None,
         grace_secs: float = 5.0,
     ) -> None:
+        self._inbox: Mailbox[object] = Mailbox()
         self._name = name
         self._init = init
         self._data = data
-        self._output = output
+        self._output = Paced(output, flush, self._inbox.post)
         self._asker = asker
         self._promptability = promptability
         self._router = router
-        self._flush = flush
         self._note = note
         self._grace = grace_secs
-        self._inbox: Mailbox[object] = Mailbox()
         self._prompts = prompts(self._inbox.post)
         self._start = start
         self._config = config
         self._secrets = Secrets()
-        self._printed = 0
-        self._flushing = False
-        self._intake: deque[bytes | link.Closed | None] = deque()  # what came and was not looked at; None ends a batch
-        self._left = AFTER  # batches that may still come once the plugin has ended
-        self._quiet = 0.0  # monotonic: when a plugin that has ended has nothing more to say
-        self._written = 0  # bytes that it had read when it was last seen to read
         self._went_on = False
         self._pressed = False
         self._unread = False
@@ -120,7 +101,6 @@ class Host:
         self._ended = False  # before it was killed
         self._failure: PluginError | None = None
         self._limit: float | None = None  # monotonic: when the plugin has had its time
-        self._stalled: float | None = None
         self._stopping = False  # `shutdown` was sent
 
     def run(self) -> int:
@@ -133,6 +113,7 @@ class Host:
             self._link = self._start(self._inbox.post, self._say)
         except (OSError, ValueError) as error:
             raise self._error(f"could not be started: {getattr(error, 'strerror', None) or error}") from error
+        self._intake = Intake(self._link.taken, self._link.outbox)
         self._requests = Requests(self._name, self._link.send, self._data, self._config, self._prompts)
         router = self._router
         self._lender = Lender(
@@ -176,12 +157,12 @@ class Host:
         """Take what comes until the plugin has ended or had its time."""
         with checkpoint.hold():
             while not self._over():
-                ready = bool(self._intake) and not self._held_up()
+                ready = bool(self._intake) and not self._held
                 try:
                     event = self._inbox.get(0.0 if ready else self._patience())
                 except EmptyError:
                     if ready:
-                        self._look(self._intake.popleft())
+                        self._look(self._intake.next())
                 else:
                     if self._unread:  # a press, which has been answered where it was made
                         self._unread = False
@@ -195,39 +176,30 @@ class Host:
     def _over(self) -> bool:
         return self._failure is not None or (self._exited and not (self._closed is None and self._exit is None))
 
-    def _held_up(self) -> bool:
+    @property
+    def _held(self) -> bool:
         """Whether the plugin is to wait: for what it has printed to be out, or until it has read what it asked for."""
-        if self._printed > PRINTED:
-            if not self._flushing:
-                self._flushing = True
-                _thread_start(self._await_flush)
-            return True
-        return self._link.outbox.full or self._requests.full
+        return self._output.behind or self._link.outbox.full or self._requests.full
+
+    @property
+    def _awaited(self) -> bool:
+        """Whether a plugin that has ended has lines that are worth waiting for: none that nobody will look at."""
+        return not self._held or (self._output.behind and not (self._link.outbox.full or self._pressed))
 
     def _patience(self) -> float | None:
-        due = [each for each in (self._limit, self._stalled) if each is not None]
-        if self._exited and self._idle():
-            due.append(self._quiet)
+        due = self._intake.due(awaited=self._awaited)
+        if self._limit is not None:
+            due.append(self._limit)
         return max(0.0, min(due) - time.monotonic()) if due else None
-
-    def _idle(self) -> bool:
-        """Whether a plugin that has ended is waited for: not while what it has printed is still to be written."""
-        return not self._intake or (self._held_up() and (self._link.outbox.full or self._pressed))
 
     def _late(self) -> bool:
         """Whether the plugin has had its time."""
-        now = time.monotonic()
-        outbox = self._link.outbox
-        if not outbox.full or all(each is None for each in self._intake):
-            self._stalled = None
-        elif self._stalled is None or outbox.written != self._written:
-            self._stalled, self._written = now + STALLED_SECS, outbox.written
-        elif now >= self._stalled:
+        if self._intake.is_stalled():
             self._fail("asks and asks, and does not read the answers")
             return True
-        if self._exited and (self._left < 0 or (self._idle() and now >= self._quiet)):
+        if self._limit is not None and time.monotonic() >= self._limit:
             return True
-        return self._limit is not None and now >= self._limit
+        return self._exited and self._intake.is_over(awaited=self._awaited)
 
     def _bound(self, seconds: float) -> None:
         limit = time.monotonic() + seconds
@@ -248,21 +220,20 @@ class Host:
     def _take(self, event: object) -> None:
         match event:
             case link.Came():
-                self._intake.extend(event.lines)
-                self._intake.append(None)
+                self._intake.put(event.lines)
             case link.Closed():
-                self._intake.append(event)
+                self._intake.close(event)
             case link.Exited():
                 self._exited = True
                 self._pressed = self._pressed or self._lender.lent  # a press was the plugin's own then
-                self._quiet = time.monotonic() + DRAIN_SECS
+                self._intake.ended()
                 if self._prompts.waiting:
                     self._prompts.withdraw()  # what it has printed may wait for the prompt to leave the screen
             case link.Unwritable():
                 log.log(log.ERROR, "plugin", "a response could not be made", error=repr(event.error))
                 self._fail(f"could not be answered: {event.error}")
-            case _Flushed():
-                self._flushing, self._printed = False, 0
+            case Flushed():
+                self._output.flushed()
             case _:
                 self._take_terminal(event)
 
@@ -281,12 +252,9 @@ class Host:
 
     def _look(self, item: "bytes | link.Closed | None") -> None:
         """Take the next thing that its stdout has brought: a line, the end of a batch, or the end."""
-        if self._exited:
-            self._quiet = time.monotonic() + DRAIN_SECS
         match item:
             case None:
-                self._link.taken()
-                self._left -= self._exited
+                pass
             case link.Closed():
                 self._closed = item
                 if item.malformed and self._exit is None:
@@ -305,10 +273,6 @@ class Host:
                         self._message(message)
                 except MalformedError as error:
                     self._fail(error.what if self._secrets else str(error))
-
-    def _await_flush(self) -> None:
-        self._flush(None)
-        self._inbox.post(_Flushed())
 
     def _message(self, message: "messages.Message | Faulty") -> None:
         match message:
@@ -348,7 +312,6 @@ class Host:
             event.sent()
 
     def _print(self, message: messages.Print) -> None:
-        self._printed += len(message.text)
         self._lender.take_back()
         self._output.show(message)
 
@@ -427,12 +390,6 @@ class Host:
 
     def _say(self, line: str) -> None:
         log.log(log.INFO, "plugin", line, plugin=self._name, stream="stderr")
-
-
-def _thread_start(fn: "Callable[[], object]") -> None:
-    import _thread
-
-    _thread.start_new_thread(fn, ())
 
 
 def _signal_name(number: int) -> str:
