@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jp.plugin.describing import AT_ONCE
 from tests.cli.trying import project
 from tests.conftest import Jp, Result
 from tests.plugin.scripts import approvals, approve, describe, install_directory, plugin, script, traces
@@ -155,6 +156,21 @@ def test_one_that_did_not_answer_is_asked_again_when_it_is_shown(jp: Jp, bin_: P
     assert traces(path) == ["describe"] * 2
 
 
+def test_one_that_is_replaced_while_others_are_asked_is_not_run(jp: Jp, bin_: Path, tmp_path: Path):
+    """All are judged before the first is asked; the last is not among those that are asked at once."""
+    paths = {f"p{number:02}": bin_ / f"jp-p{number:02}" for number in range(AT_ONCE + 1)}
+    first, *_, last = paths
+    other = plugin(tmp_path / "other")
+    for name, path in paths.items():
+        approve(name, plugin(path, answer=f"mv {other} {paths[last]}; {describe()}" if name == first else ""))
+    found = listed(jp)
+    assert [name for name, each in found.items() if each["problem"]] == [last]
+    assert found[last]["problem"] == "changed just now"
+    assert listed(jp)[last]["state"] == "changed"
+    assert not other.exists()
+    assert traces(other) == traces(paths[last]) == []
+
+
 def test_what_waits_for_trust_is_said(jp: Jp, bin_: Path, tmp_path: Path):
     root = project(tmp_path)
     (root / ".jp.toml").write_text('plugins.command.hello.run = "unattended"\n')
@@ -218,7 +234,8 @@ def test_one_that_does_not_describe_itself_is_installed_with_a_warning(jp: Jp, b
     done = fine(jp("plugin", "install", str(source)))
     assert "it is not described: it can't be started: No such file or directory" in done.stderr
     done = fine(jp("plugin", "install", str(plugin(tmp_path / "jp-init"))))
-    assert "a built-in command answers to `jp init`" in done.stderr
+    assert "a built-in command answers to `jp init`, so that nothing runs this plugin" in done.stderr
+    assert record(jp, "install", str(tmp_path / "jp-init"))["commands"] == []
 
 
 def test_what_can_not_be_installed(jp: Jp, bin_: Path, tmp_path: Path):

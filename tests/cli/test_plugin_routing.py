@@ -148,6 +148,29 @@ def test_the_beginning_of_plugins_commands_is_a_group_of_theirs(jp: Jp, root: Pa
     assert not any(traces(path) for path in bin_.iterdir())
 
 
+def test_two_that_declare_the_same_command_are_one_of_them(jp: Jp, root: Path, bin_: Path):
+    for name in ("one", "two"):
+        may(name)
+        says(bin_ / f"jp-{name}", f"from {name}", description=f"This is {name}", command=["serve", "files"])
+    assert printed(jp, root, "serve", "files") == "from one\n"
+    shown = printed(jp, root, "-h")
+    assert len(re.findall(r"^  serve files +This is one$", shown, re.M)) == 1
+    assert "This is two" not in shown
+    assert "`jp serve` needs a command: `jp serve files`, `jp serve web`\n" in jp("serve", cwd=root).stderr
+    why = "another plugin, one, answers to `jp serve files`"
+    done = jp("two", cwd=root)
+    assert done.status == "exited 2"
+    assert f"the plugin two has no command of its own: {why}" in done.stderr
+    assert "the plugin one answers to `jp serve files`" in jp("one", cwd=root).stderr
+    listed = {each["name"]: each for each in json.loads(printed(jp, root, "-F", "json", "plugin", "ls"))}
+    assert (listed["one"]["commands"], listed["one"]["problem"]) == ([["serve", "files"]], None)
+    assert (listed["two"]["commands"], listed["two"]["problem"]) == ([], why)
+    assert json.loads(printed(jp, root, "-F", "json", "plugin", "show", "two"))["problem"] == why
+    done = jp("plugin", "install", str(bin_ / "jp-two"), cwd=root)
+    assert "it answers to `jp serve files`" in done.stderr  # what is installed comes first
+    assert printed(jp, root, "serve", "files") == "from two\n"
+
+
 # --- what it is given
 
 

@@ -459,6 +459,19 @@ class TestCommand:
     def test_there_is_no_such_file(self, tmp_path: Path):
         with pytest.raises(JpError, match="there is no file"):
             Command(os.fspath(tmp_path / "jp-none"))
+        with pytest.raises(JpError, match="is a directory"):
+            Command(os.fspath(tmp_path))
+
+    def test_what_can_not_be_started_is_said_once(self, tmp_path: Path):
+        path = tmp_path / "jp-broken"
+        path.write_text("#!/no/such/interpreter\n")
+        path.chmod(0o755)
+        done = Command(os.fspath(path))
+        assert done.status == 1
+        lines = [" ".join(line.split()) for line in done.out.splitlines()]
+        assert lines[0].startswith("FAILS starts it can't be started: ")
+        assert lines[2:] == ["- all others skipped: it can't be started", "", "0 ok, 1 failed, 19 skipped"]
+        assert len(json.loads(Command(os.fspath(path), shape=Format.JSON).out)) == len(CHECKS)
 
     @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf"])
     def test_a_time_that_is_none(self, make: Make, seconds, capsys):

@@ -625,7 +625,7 @@ def test_a_lock_that_another_process_holds(plugin: Conversations, store: Store) 
 def test_a_lock_that_is_not_held_cannot_be_given_back(plugin: Conversations, store: Store) -> None:
     one = make(store)
     for _ in range(2):
-        with pytest.raises(RequestError, match=f"jp-c{one.id} is not held"):
+        with pytest.raises(RequestError, match=f"^the lock of jp-c{one.id} is not held"):
             plugin.unlock(messages.Unlock(conversation=one.id))
         plugin.lock(messages.Lock(conversation=one.id))
         plugin.unlock(messages.Unlock(conversation=one.id))
@@ -699,7 +699,7 @@ def test_a_push_needs_the_lock(plugin: Conversations, store: Store) -> None:
     one = make(store).id
     before = files_of(store, one)
     for _ in range(2):
-        with pytest.raises(RequestError, match=f"jp-c{one} is not held by this plugin"):
+        with pytest.raises(RequestError, match=f"^the lock of jp-c{one} is not held by this plugin"):
             push(plugin, one, ASK)
         plugin.lock(messages.Lock(conversation=one))
         plugin.unlock(messages.Unlock(conversation=one))
@@ -728,7 +728,7 @@ def test_one_refused_event_refuses_the_push(
     sent.insert(place, wrong)
     with pytest.raises(RequestError) as error:
         push(plugin, one, *sent)
-    assert error.value.message.startswith(f"event {place}")
+    assert error.value.message.startswith(f"event {place + 1} of 3")
     assert isinstance(wrong, bytes) or f"`{wrong['type']}`" in error.value.message
     assert files_of(store, one) == before
     push(plugin, one, ASK, ANSWER)

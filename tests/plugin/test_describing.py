@@ -10,21 +10,26 @@ from typing import Any
 import pytest
 
 from jp.interrupt.token import ShutdownToken
-from jp.plugin.describing import LIMIT, describe
+from jp.plugin import describing
+from jp.plugin.describing import AT_ONCE, LIMIT, describe
 from jp.plugin.descriptions import AGAIN_SECS, Descriptions
 from jp.plugin.discovery import OWN
-from jp.plugin.fingerprint import fingerprint, stamp
+from jp.plugin.fingerprint import Stamp, fingerprint, stamp
 from jp.plugin.messages import Description
 from tests.plugin.scripts import describe as answer
-from tests.plugin.scripts import plugin, script
+from tests.plugin.scripts import plugin, script, traces
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 MINIMAL = {"name": "it", "version": "1", "description": "A plugin"}
 
 
+def judged(path: Path) -> tuple[str, Stamp | None]:
+    return str(path), stamp(str(path))
+
+
 def asked(path: Path, **options: Any) -> Description | str:
-    (said,) = describe([str(path)], os.environ, ShutdownToken(), **options).values()
+    (said,) = describe([judged(path)], os.environ, ShutdownToken(), **options).values()
     return said
 
 
@@ -81,6 +86,36 @@ def test_whatever_else_it_does_is_told(tmp_path: Path, body: str, problem: str):
     assert said.startswith(problem)
 
 
+@pytest.fixture
+def flood(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A line of a script that writes to stderr and does not end; there is always something to read."""
+    monkeypatch.setattr(describing, "_CHUNK", 1)
+    return "yes >&2"
+
+
+def test_a_flood_on_stderr_takes_no_more_time(tmp_path: Path, flood: str):
+    began = time.monotonic()
+    path = script(tmp_path / "jp-x", f"#!/bin/sh\n{flood}\n")
+    assert asked(path, seconds=0.3) == "it did not describe itself within 0.3 seconds"
+    assert time.monotonic() - began < 1.5
+
+
+@pytest.mark.parametrize("seconds", [1.0, 5.0])
+def test_an_answer_stays_one_whatever_comes_behind_it(tmp_path: Path, flood: str, seconds: float):
+    path = script(tmp_path / "jp-x", f"#!/bin/sh\n{answer()}\n{flood}\n")
+    began = time.monotonic()
+    assert isinstance(asked(path, seconds=seconds), Description)
+    assert time.monotonic() - began < 2.0
+
+
+def test_it_runs_in_the_root_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """In that of the run there may be anything."""
+    (tmp_path / "clone").mkdir()
+    monkeypatch.chdir(tmp_path / "clone")
+    assert isinstance(asked(script(tmp_path / "jp-x", f"#!/bin/sh\npwd > {tmp_path}/where\n{answer()}\n")), Description)
+    assert (tmp_path / "where").read_text() == f"{os.sep}\n"
+
+
 @pytest.mark.parametrize("body", ["exec sleep 600", "trap '' TERM HUP INT; while :; do sleep 1; done", "kill -STOP $$"])
 def test_one_that_does_not_answer_is_not_waited_for_any_longer(tmp_path: Path, body: str):
     began = time.monotonic()
@@ -114,10 +149,57 @@ def test_many_are_asked_at_the_same_time(tmp_path: Path):
     paths = [script(tmp_path / f"jp-{n}", "#!/bin/sh\nexec sleep 600\n") for n in range(8)]
     paths += [plugin(tmp_path / f"jp-ok-{n}") for n in range(8)]
     began = time.monotonic()
-    said = describe([str(path) for path in paths], os.environ, ShutdownToken(), seconds=1)
+    said = describe([judged(path) for path in paths], os.environ, ShutdownToken(), seconds=1)
     assert time.monotonic() - began < 4
     assert set(said) == {str(path) for path in paths}
     assert sum(isinstance(each, Description) for each in said.values()) == 8
+
+
+# --- only what was judged
+
+
+@pytest.mark.parametrize("how", ["replaced", "written to", "linked", "gone"])
+def test_another_file_than_the_one_that_was_judged_is_not_run(tmp_path: Path, how: str):
+    one, other, path = plugin(tmp_path / "one"), plugin(tmp_path / "other"), tmp_path / "jp-x"
+    path.symlink_to(one)
+    then = judged(path)
+    if how == "replaced":
+        other.rename(one)
+    elif how == "written to":
+        one.write_text(other.read_text())
+    elif how == "linked":
+        path.unlink()
+        path.symlink_to(other)
+    else:
+        one.unlink()
+    assert describe([then], os.environ, ShutdownToken()) == {}
+    assert traces(one) == traces(other) == traces(path) == []
+
+
+def test_it_is_looked_at_when_it_is_its_turn(tmp_path: Path):
+    """The first one replaces the last, which is among the next that are asked."""
+    paths = [tmp_path / f"jp-{number}" for number in range(AT_ONCE + 1)]
+    other = plugin(tmp_path / "other")
+    plugin(paths[0], answer=f"mv {other} {paths[-1]}; {answer()}")
+    for path in paths[1:]:
+        plugin(path)
+    said = describe([judged(path) for path in paths], os.environ, ShutdownToken())
+    assert set(said) == {str(path) for path in paths[:-1]}
+    assert not other.exists()
+    assert traces(other) == traces(paths[-1]) == []
+
+
+def test_where_any_file_may_be_run_there_is_no_stamp(tmp_path: Path):
+    path = plugin(tmp_path / "jp-x")
+    (said,) = describe([(str(path), None)], os.environ, ShutdownToken()).values()
+    assert isinstance(said, Description)
+
+
+def test_a_stamp_is_of_one_device(tmp_path: Path):
+    path = plugin(tmp_path / "jp-x")
+    found = stamp(str(path))
+    assert found is not None
+    assert (found.device, found.inode) == (path.stat().st_dev, path.stat().st_ino)
 
 
 # --- what is remembered
@@ -179,7 +261,8 @@ def test_a_broken_file_is_made_anew(path: Path, hermetic: Path):
     for broken in (
         "", "{", "[]", "[" * 100_000, json.dumps({**good, "version": 0}), json.dumps({**good, "plugins": [1]}),
         *(json.dumps({**good, "plugins": {str(path): each}}) for each in (
-            1, {}, {**entry, "stamp": None}, {**entry, "sha256": 1}, {**entry, "description": {"name": 1}},
+            1, {}, {**entry, "stamp": None}, {**entry, "stamp": entry["stamp"][1:]},
+            {**entry, "sha256": 1}, {**entry, "description": {"name": 1}},
             {**entry, "description": None, "problem": 1},
             {**entry, "description": None, "problem": "x", "asked_at": "x"},
         )),

@@ -130,6 +130,16 @@ def test_it_came_with_jp_where_path_leads_to_it_too(own: Path, tmp_path: Path):
     }  # fmt: skip
 
 
+def test_what_came_with_jp_is_run_by_its_own_path_wherever_it_was_found(own: Path, tmp_path: Path):
+    """A link to it can lead elsewhere when it is run, and nobody is asked about it."""
+    for directory in (tmp_path / "bin", install_directory()):
+        directory.mkdir(parents=True)
+        (directory / "jp-export").symlink_to(own / "jp-export")
+        (directory / "jp-serve-web").hardlink_to(own / "jp-serve-web")
+        bundled = {each.name: each.path for each in found(tmp_path / "bin") if each.origin == BUNDLED}
+        assert bundled == {name: str(own / f"jp-{name}") for name in ("export", "serve-web")}
+
+
 def test_another_one_of_its_name_is_a_stranger(own: Path, tmp_path: Path):
     script(tmp_path / "bin" / "jp-export", SH)
     assert {each.name: each.origin for each in found(tmp_path / "bin", own)}["export"] == ON_PATH

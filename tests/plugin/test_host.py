@@ -380,3 +380,43 @@ def test_a_plugin_that_can_not_be_started_is_named(hosting: Hosting) -> None:
         hosting.host(broken).run()
     assert os.path.exists(broken)
     assert signal.getsignal(signal.SIGINT) is not None
+
+
+def test_a_press_in_the_middle_costs_no_output_at_the_end(hosting: Hosting) -> None:
+    """A plugin that has handled a press, and then prints more than a slow reader takes at once, is waited for."""
+    threading.Thread(target=lambda: (hosting.noted(1), hosting.router.press())).start()
+    flush = hosting.printer.flush
+
+    def slowly(timeout: float | None) -> bool:
+        time.sleep(1.0)
+        return flush(timeout)
+
+    hosting.printer.flush = slowly  # type: ignore[method-assign]
+    status = hosting.run(
+        """
+        signal.signal(signal.SIGINT, lambda *_: note("INT"))
+        note("up")
+        while len(open(os.environ["NOTES"]).readlines()) < 2: time.sleep(0.01)
+        for _ in range(30): send(type="print", text="x" * 100_000)
+        send(type="exit", code=7)
+        """
+    )
+    assert status == 7
+    assert len(hosting.out.text) == 3_000_000
+
+
+@pytest.mark.req("PROTO-48")
+def test_its_last_words_are_heard(tmp_path: Path) -> None:
+    from jp import log
+
+    lines: list[bytes] = []
+    log.open_log(lines.append, log.TRACE)
+    try:
+        for number in range(10):
+            place = tmp_path / str(number)
+            place.mkdir()
+            with pytest.raises(PluginError):
+                Hosting(place).run("for n in range(50): sys.stderr.write(f'word {n}\\n')\nos._exit(3)")
+    finally:
+        log.open_log(lambda _: None, -1)
+    assert sum(b"word 49" in line for line in lines) == 10

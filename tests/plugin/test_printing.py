@@ -240,7 +240,7 @@ def test_what_is_not_known_is_plain_content_and_logged(monkeypatch: pytest.Monke
     logged = [json.loads(line) for line in lines]
     assert len(logged) == 3
     assert {(line["level"], line["target"]) for line in logged} == {("WARN", "plugin")}
-    assert logged[0]["fields"] == {"plugin": "demo", "channel": "side", "format": "html"}
+    assert logged[0]["fields"] == {"plugin": "jp-demo", "channel": "side", "format": "html"}
 
 
 @pytest.mark.parametrize("format_", [Format.AUTO, Format.JSON])
@@ -306,6 +306,60 @@ def test_json_that_would_grow_beyond_measure_is_shown_as_it_came() -> None:
     assert Shown(PIPE).print(deep, format_="json").end().out == deep + "\n"
     quoted = '["' + "[" * 900 + '\\""]'
     assert Shown(PIPE).print(quoted, format_="json").end().out == f"[\n  {quoted[1:-1]}\n]\n"
+
+
+MARKED = st.text('[]{}",\\é:x', max_size=3)
+VALUES = st.recursive(
+    st.one_of(st.none(), st.integers(0, 9), MARKED),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(MARKED, inner, max_size=3)),
+    max_leaves=40,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(value=VALUES, deep=st.integers(0, 60), spaced=st.booleans())
+def test_what_json_grows_to_has_a_bound(value: Any, deep: int, spaced: bool) -> None:
+    for _ in range(deep):
+        value = [value]
+    text = json.dumps(value, separators=None if spaced else (",", ":"), ensure_ascii=False)
+    pretty = json.dumps(value, indent=2, ensure_ascii=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(printing, "LONGEST", 64)
+        shown = printing._pretty(text)
+    assert shown in (text, pretty)
+    assert shown is not None
+    assert len(shown) <= max(64, printing.GROWN * len(text))
+    assert printing._pretty(text) == pretty
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 98 + "1," * 500_000 + "1" + "]" * 98,
+        "[" + "[]," * 349_000 + "1]",
+        "[" + '{"a":[{"b":[1,2]}]},' * 52_000 + "1]",
+        "[" + '"\\"",' * 200_000 + "1]",
+        "[" + "1," * 520_000 + "1]",
+    ],
+    ids=lambda text: text[-10:],
+)
+def test_json_as_long_as_may_be_holds_up_nobody(text: str) -> None:
+    assert len(text) <= printing.LONGEST_JSON
+    taken = []
+    for _ in range(3):
+        began = time.thread_time()
+        shown = printing._pretty(text)
+        taken.append(time.thread_time() - began)
+    assert shown is not None
+    assert len(shown) <= printing.GROWN * len(text)
+    assert min(taken) < 0.1
+
+
+def test_json_as_people_write_it_is_indented_as_long_as_may_be() -> None:
+    value = [{"name": "hello", "value": 12.5, "tags": ["a", "b"], "more": {"deep": [{"x": n}]}} for n in range(13_000)]
+    text = json.dumps(value, separators=(",", ":"))
+    assert len(text) > 900_000
+    assert printing._pretty(text) == json.dumps(value, indent=2)
 
 
 @pytest.mark.req("D60-98")
@@ -450,6 +504,20 @@ def test_under_json_pretty_stdout_alone_is_indented() -> None:
 
 
 # --- what it costs
+
+
+@pytest.mark.parametrize("format_", [Format.AUTO, Format.JSON])
+@pytest.mark.parametrize("caps", [TERMINAL, PIPE])
+def test_it_tells_how_much_it_has_written(format_: Format, caps: ChannelCaps) -> None:
+    text = '[1,[2,"*a* | é"]]\n' * 3
+    for channel in CHANNELS:
+        for each in FORMATS:
+            shown = Shown(caps, caps, format=format_)
+            told = [shown.printing.show(Print(text=more, channel=channel, format=each)) for more in (text, "[1]", "")]
+            written = len(shown.out) + len(shown.err)
+            assert sum(told) <= written + 40
+            assert sum(told) >= written * 0.8, (channel, each)
+    assert Shown(quiet=True).printing.show(Print(text="a", channel="chrome")) == 0
 
 
 def test_many_prints_and_long_ones_are_cheap() -> None:

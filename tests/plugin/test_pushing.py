@@ -87,7 +87,7 @@ REQUIRED = [(each, key) for each in ALL for key in each if key not in ("argument
 @pytest.mark.parametrize(("event", "key"), REQUIRED, ids=lambda each: each if isinstance(each, str) else each["type"])
 def test_a_field_that_must_be_there(event: JSON, key: str) -> None:
     message = refused(ASK, CALL, INQUIRY, without(event, key))
-    assert message.startswith("event 3")
+    assert message.startswith("event 4 of ")
     assert "none of the events is stored" in message
     if key != "type":
         assert f"(`{event['type']}`)" in message
@@ -139,7 +139,7 @@ WRONG = [
 @pytest.mark.parametrize(("event", "why"), WRONG)
 def test_a_wrong_form(event: JSON | bytes, why: str) -> None:
     message = refused(ASK, event)
-    assert message.startswith("event 1")
+    assert message.startswith("event 2 of ")
     assert why in message
 
 
@@ -225,8 +225,8 @@ def test_a_tool_call_response_has_its_request() -> None:
     assert "waits" in refused({**RESULT, "id": "c2"}, there=(TURN, ASK, CALL))
     assert kinds(push(RESULT, there=(TURN, ASK, CALL))) == ["tool_call_response"]
     assert kinds(push(CALL, RESULT, there=(TURN, ASK))) == ["tool_call_request", "tool_call_response"]
-    assert refused(RESULT, CALL).startswith("event 0")
-    assert refused(CALL, RESULT, RESULT).startswith("event 2")
+    assert refused(RESULT, CALL).startswith("event 1 of 2 ")
+    assert refused(CALL, RESULT, RESULT).startswith("event 3 of 3 ")
     assert "waits" in refused(RESULT, there=(TURN, ASK, CALL, RESULT))
 
 
@@ -235,7 +235,7 @@ def test_an_inquiry_response_has_its_request() -> None:
     assert "`inquiry_request`" in refused(REPLY)
     assert "waits" in refused({**REPLY, "id": "c1"}, there=(TURN, ASK, CALL))  # a call of this id is no inquiry
     assert kinds(push(REPLY, there=(TURN, ASK, CALL, INQUIRY))) == ["inquiry_response"]
-    assert refused(INQUIRY, REPLY, REPLY).startswith("event 2")
+    assert refused(INQUIRY, REPLY, REPLY).startswith("event 3 of 3 ")
     assert "waits" in refused(REPLY, there=(TURN, ASK, INQUIRY, REPLY))
 
 
@@ -326,13 +326,13 @@ def test_who_sends_turns_says_where_they_begin() -> None:
 def test_nothing_is_answered_before_anything_was_asked(event: JSON) -> None:
     assert "no turn yet" in refused(event, there=())
     assert "no turn yet" in refused(event, there=(DELTA,))
-    assert refused(DELTA, event, there=()).startswith("event 1")
+    assert refused(DELTA, event, there=()).startswith("event 2 of 2 ")
 
 
 @pytest.mark.req("PROTO-42")
 def test_the_error_says_which_event_and_why() -> None:
     with pytest.raises(RequestError) as error:
         push(ASK, ANSWER, {**RESULT, "id": "x" * 500}, ASK)
-    assert error.value.message.startswith("event 2 (`tool_call_response`): no `tool_call_request` before it")
+    assert error.value.message.startswith("event 3 of 4 (`tool_call_response`): no `tool_call_request` before it")
     assert error.value.metadata == {"event": 2, "type": "tool_call_response"}
     assert len(error.value.message) < 300

@@ -195,6 +195,16 @@ class TestRequests:
         assert end.code == 1
         assert "can't be read" in end.reason
 
+    @pytest.mark.parametrize("result", ["done", 1.0, [], ""])
+    def test_what_is_returned_that_is_no_status(self, result: object):
+        def main(_: sdk.Host) -> Any:
+            return result
+
+        end = run(main)
+        assert end.code == 1
+        kind = type(result).__name__
+        assert end.reason == f"the plugin's main function returned a {kind}; it is to return an exit status or None"
+
 
 class TestShowing:
     def test_print_and_log(self):
@@ -217,7 +227,7 @@ class TestShowing:
                 host.print("x" * wire.MAX_LINE)
             host.print("half \ud800")
 
-        assert run(main).printed == {"content": "half ?"}
+        assert run(main).printed == {"content": "half \ufffd"}
 
 
 class TestAsking:

@@ -148,8 +148,8 @@ class TestRefusals:
             ({"type": "read_events", "conversation": "5"}, "no conversation 5"),
             ({"type": "read_events", "conversation": "x"}, "no conversation x"),
             ({"type": "lock", "conversation": "8"}, "the lock is held"),
-            ({"type": "unlock", "conversation": "7"}, "unlock: the lock of jp-c7 is not held"),
-            ({"type": "push_events", "conversation": "7", "events": []}, "push_events: the lock of jp-c7 is not held"),
+            ({"type": "unlock", "conversation": "7"}, "the lock of jp-c7 is not held"),
+            ({"type": "push_events", "conversation": "7", "events": []}, "the lock of jp-c7 is not held"),
             ({"type": "read_config", "path": "user.nam"}, "no key of the configuration"),
             ({"type": "prompt", "kind": "select", "message": "Which?"}, "`options`"),
             ({"type": "prompt", "kind": "secret", "message": "Token?", "default": "x"}, "`default`"),
@@ -168,7 +168,7 @@ class TestRefusals:
                 host.push("7", [{"type": "chat_request", "content": "x"}, {"type": "tool_call_response", "id": "1"}])
 
         result = FakeHost(conversations={"7": []}).run(plugin(main))
-        assert "event 1 (`tool_call_response`)" in (result.reason or "")
+        assert "event 2 of 2 (`tool_call_response`)" in (result.reason or "")
         assert result.pushed == {}
 
 

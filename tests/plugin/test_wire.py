@@ -145,19 +145,26 @@ def test_what_python_takes_for_a_number_and_json_does_not_is_malformed(number: b
 
 
 @pytest.mark.parametrize("escape", [rb"\udcff", rb"\ud800", rb"\ud800x", rb"\ud800\u0041", rb"\udc00\ud800"])
-def test_half_of_a_surrogate_pair_is_malformed(escape: bytes) -> None:
-    """It would be accepted, and explode where it is written."""
+def test_half_of_a_surrogate_pair_is_replaced(escape: bytes) -> None:
+    """JSON can spell it, and programs write it; no text has it, and it would explode where it is written."""
     for around in (
         b'{"type":"print","text":"%s"}',
         b'{"type":"ready","ignored":"%s"}',
         b'{"type":"ready","%s":1}',
-        b'{"type":"%s"}',
         b'{"type":"list_conversations","id":"%s"}',
         b'{"type":"prompt","kind":"select","message":"m","options":["%s"]}',
         b'{"type":"log","level":"info","message":"m","fields":{"%s":1}}',
     ):
+        message = decode(around.replace(b"%s", escape))
+        assert message is not None
+        assert not isinstance(message, Faulty)
+        msgspec.json.encode(message)
+    whole = decode(b'{"type":"print","text":"\\ud83d\\ude00 %s"}'.replace(b"%s", escape))
+    assert isinstance(whole, messages.Print)
+    assert whole.text.startswith("\U0001f600 \ufffd")
+    for broken in (b'{"type":"print","text":"%s}', b'"%s"', b'{"a":NaN,"b":"%s"}'):
         with pytest.raises(MalformedError):
-            decode(around.replace(b"%s", escape))
+            decode(broken.replace(b"%s", escape))
 
 
 @pytest.mark.parametrize("wrong", [b"\xff", b"\xc3", b"\xc0\x80", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x80"])
@@ -378,9 +385,9 @@ def test_names_that_are_no_text_are_sent_all_the_same() -> None:
         log_level=0,
     )
     read = json.loads(encode(init).decode())
-    assert read["args"] == ["?", "ok"]
-    assert read["workspace"]["root"] == "/tmp/?"
-    assert read["config"] == {"?": [{"a": "?"}]}
+    assert read["args"] == ["\ufffd", "ok"]
+    assert read["workspace"]["root"] == "/tmp/\ufffd"
+    assert read["config"] == {"\ufffd": [{"a": "\ufffd"}]}
     assert read["options"] == {"n": 1.5, "none": None}
 
 

@@ -337,6 +337,7 @@ def test_ctrl_z_while_it_is_lent_stops_the_whole_job(workspace: Path, plugin: Ma
         notes.of(1)
         terminal.pump(0.5)
         terminal.send(CTRL_Z)
+        terminal.until("Stopped")  # what is typed while it changes hands is nobody's
         until_stopped(terminal)
         terminal.send(b"fg\r")
         terminal.pump(0.7)
@@ -352,7 +353,7 @@ def test_a_plugin_that_can_not_have_the_terminal_is_ended(workspace: Path, plugi
     args = ("--no-interactive",) if how == "no-interactive" else ()
     with run(workspace, *args, background=how == "background") as terminal:
         assert terminal.wait() == "exited 1"
-        assert "wants to read the terminal, which it can't have" in terminal.screen.contents.replace("\n", "")
+        assert "wants the terminal, which it can't have" in terminal.screen.contents.replace("\n", "")
     assert notes.now == ["asking"]
 
 
@@ -365,3 +366,147 @@ def test_a_plugin_that_is_stopped_is_noticed_and_can_be_ended(workspace: Path, p
         terminal.until("it is stopped")
         terminal.press()
         assert terminal.wait() == "killed SIGINT"
+
+
+@pytest.mark.req("D60-80", "D60-81")
+def test_however_it_is_stopped_it_does_not_keep_the_keyboard(workspace: Path, plugin: Make) -> None:
+    """A full-screen program has a handler for Ctrl-Z, which ends in SIGSTOP."""
+    from tests.support.terminal import CTRL_Z, shell, until_stopped
+
+    stops = "signal.signal(signal.SIGTSTP, lambda *_: os.kill(os.getpid(), signal.SIGSTOP))\n"
+    notes = plugin(stops + READS + "finish()")
+    with shell("bash", cwd=workspace) as terminal:
+        terminal.send((" ".join(program()) + " it\r").encode())
+        terminal.until("name>")
+        terminal.until(lambda _: len(notes.now) == 1)
+        terminal.pump(0.5)
+        terminal.send(CTRL_Z)
+        terminal.until("Stopped")  # what is typed while it changes hands is nobody's
+        until_stopped(terminal)
+        terminal.send(b"fg\r")
+        terminal.pump(0.7)
+        terminal.send(b"back\r")
+        terminal.until(lambda _: len(notes.now) == 3)
+        assert notes.now[1:] == ["back\n", True]
+
+
+@pytest.mark.req("D60-80", "D60-81")
+def test_brought_back_in_the_background_it_waits(workspace: Path, plugin: Make) -> None:
+    from tests.support.terminal import CTRL_Z, shell, until_stopped
+
+    notes = plugin(READS + "finish()")
+    with shell("bash", cwd=workspace) as terminal:
+        terminal.send((" ".join(program()) + " it\r").encode())
+        terminal.until("name>")
+        terminal.until(lambda _: len(notes.now) == 1)
+        terminal.pump(0.5)
+        terminal.send(CTRL_Z)
+        terminal.until("Stopped")  # what is typed while it changes hands is nobody's
+        until_stopped(terminal)
+        terminal.send(b"bg\r")
+        until_stopped(terminal)
+        terminal.send(b"fg\r")
+        terminal.pump(0.7)
+        terminal.send(b"back\r")
+        terminal.until(lambda _: len(notes.now) == 3)
+        assert notes.now[1:] == ["back\n", True]
+
+
+@pytest.mark.req("D60-79", "092-143", "092-150")
+def test_a_signal_to_jp_while_it_is_lent_counts_once(workspace: Path, plugin: Make) -> None:
+    notes = plugin("signal.signal(signal.SIGINT, lambda *_: note('INT'))\n" + READS + "time.sleep(0.5); finish()")
+    with run(workspace) as terminal:
+        terminal.until("name>")
+        terminal.until(lambda _: terminal.foreground != terminal.pid)
+        terminal.kill()
+        terminal.until(lambda _: notes.now.count("INT") == 1)
+        terminal.pump(0.1)
+        time.sleep(2.2)  # the cooldown: the next is a first one again
+        terminal.kill()
+        terminal.until(lambda _: notes.now.count("INT") == 2)
+        terminal.send(b"on\r")
+        assert terminal.wait() == "exited 0"
+        assert GRACEFUL not in terminal.screen.contents
+    assert notes.now.count("INT") == 2
+
+
+@pytest.mark.req("D60-71", "092-144")
+def test_a_press_that_it_had_while_lent_is_what_it_dies_of(workspace: Path, plugin: Make) -> None:
+    dies = """
+def stop(*_):
+    send(type="print", text="bye\\n")
+    time.sleep(0.5)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, stop)
+"""
+    plugin(dies + READS + "finish()")
+    with run(workspace) as terminal:
+        terminal.until("name>")
+        terminal.until(lambda _: terminal.foreground != terminal.pid)
+        terminal.press()
+        assert terminal.wait() == "killed SIGINT"
+        assert "bye" in terminal.screen.contents
+
+
+@pytest.mark.req("PROTO-55", "D60-80")
+def test_a_full_screen_plugin_has_its_grace(workspace: Path, plugin: Make) -> None:
+    wild = """
+import termios, tty as modes
+tty = os.open("/dev/tty", os.O_RDWR)
+os.read(tty, 1)
+found = termios.tcgetattr(tty)
+modes.setraw(tty)
+note("up")
+while read()["type"] != "shutdown": pass
+termios.tcsetattr(tty, termios.TCSANOW, found)
+note("saved")
+finish()
+"""
+    notes = plugin(wild)
+    with run(workspace) as terminal:
+        terminal.until(lambda _: terminal.foreground != terminal.pid)
+        terminal.send(b"x\r")
+        terminal.until(lambda _: len(notes.now) == 1)
+        terminal.kill(signal.SIGTERM)
+        assert terminal.wait() == "killed SIGTERM"
+        assert terminal.modes() == terminal.modes_before
+    assert notes.now == ["up", "saved"]
+
+
+@pytest.mark.req("D60-81")
+def test_ctrl_z_stops_the_plugin_with_jp_and_fg_lets_both_go_on(workspace: Path, plugin: Make) -> None:
+    from tests.support.terminal import CTRL_Z, shell, until_stopped
+
+    notes = plugin("""
+note(os.getpid())
+for number in range(1000):
+    note(number); time.sleep(0.05)
+    if number > 20: finish()
+""")
+    with shell("bash", cwd=workspace) as terminal:
+        terminal.send((" ".join(program()) + " it\r").encode())
+        terminal.until(lambda _: len(notes.now) > 2)
+        terminal.send(CTRL_Z)
+        terminal.until("Stopped")
+        until_stopped(terminal)
+        state = Path(f"/proc/{notes.now[0]}/stat").read_text().rpartition(")")[2].split()[0]
+        assert state == "T"
+        before = len(notes.now)
+        terminal.pump(0.3)
+        assert len(notes.now) == before
+        terminal.send(b"fg\r")
+        terminal.until(lambda _: len(notes.now) > before)
+        terminal.until(lambda _: notes.now[-1] == 21)
+        terminal.until(lambda screen: screen.text.rstrip().endswith("$"))
+        assert "kill -CONT" not in terminal.screen.contents
+
+
+def test_head_does_not_wait_for_a_plugin_that_does_not_listen(workspace: Path, plugin: Make) -> None:
+    import subprocess
+
+    plugin("while True: send(type='print', text='x' * 1000 + '\\n'); time.sleep(0.01)")
+    began = time.monotonic()
+    line = f"{' '.join(program())} it | head -1"
+    subprocess.run(line, shell=True, cwd=workspace, stdout=subprocess.DEVNULL, start_new_session=True, check=True)
+    assert time.monotonic() - began < 4

@@ -493,3 +493,45 @@ def test_a_shell_script_asks_all_four_kinds(workspace: Path) -> None:
     assert notes.read_text().split("\n")[:4] == [
         "confirm answered true ", "text answered hello ", "secret answered hush ", "select cancelled",
     ]  # fmt: skip
+
+
+@pytest.mark.req("D60-56", "D60-57")
+@pytest.mark.parametrize("kind", ["confirm", "select", "text", "secret"])
+def test_what_is_printed_whole_can_not_act_either(workspace: Path, plugin: Make, kind: str) -> None:
+    plugin(ASK)
+    lines = "\n".join(f"entry {number}" for number in range(100))
+    request: dict[str, object] = {"kind": kind, "message": f"{HOSTILE}\n{lines}\nReally?"}
+    if kind == "select":
+        request["options"] = [HOSTILE, "other"]
+    with asking(workspace, request) as terminal:
+        terminal.until("Really?")
+        key = b"p" if kind == "confirm" else b"\x0f"
+        answer(terminal, key, done=lambda screen: "entry 50" in screen.contents)
+        for sequence in (b"owned", b"\x1b]52", b"\x1b[2J", b"\x1b[10;10H", b"?1049", b"\x07"):
+            assert sequence not in terminal.output, sequence
+        answer(terminal, ESC)
+        terminal.wait()
+
+
+@pytest.mark.req("D60-25", "D60-38")
+def test_the_same_question_twice_is_two_questions(workspace: Path, plugin: Make) -> None:
+    """While JP is busy with something else, what was answered is no draft of the next."""
+    notes = plugin(
+        """
+        send(type="prompt", kind="text", message="Name", id="1")
+        send(type="prompt", kind="text", message="Name", id="2")
+        send(type="list_conversations", id="3")
+        for _ in range(200): send(type="list_conversations", id="more")
+        got = []
+        while len(got) < 2:
+            line = read()
+            if line["type"] == "prompt_response": got.append(line["value"])
+        note(got)
+        finish()
+        """
+    )
+    with run(workspace) as terminal:
+        terminal.until("Name")
+        terminal.send(b"first\rsecond\r")
+        assert terminal.wait() == "exited 0"
+    assert notes.now == [["first", "second"]]

@@ -102,7 +102,7 @@ def test_a_secret_that_is_not_sent_leaves_nothing(
 
 BROKEN = """
 import sys
-from jp.plugin import host, order
+from jp.plugin import host, requests
 real = {place}.{name}
 def broken(*args, **options):
     if any("prompt_response" in str(arg) or "PromptResponse" in str(arg) or "Answered" in str(arg) for arg in args):
@@ -116,7 +116,9 @@ main()
 
 
 @pytest.mark.req("D60-85")
-@pytest.mark.parametrize(("place", "name"), [("host", "encode"), ("host.Host", "_answered"), ("host.Host", "_respond")])
+@pytest.mark.parametrize(
+    ("place", "name"), [("requests", "encode"), ("host.Host", "_answered"), ("requests.Requests", "_respond")]
+)
 @pytest.mark.parametrize("debug", [None, "1"])
 def test_a_fault_while_it_is_held_tells_nothing_of_it(
     workspace: Path, tmp_path: Path, plugin: Make, place: str, name: str, debug: str | None

@@ -138,7 +138,7 @@ class _VersionAction(argparse.Action):
 
 
 def add_global_arguments(parser: argparse.ArgumentParser, *, has_help: bool = True) -> None:
-    group = parser.add_argument_group("global flags (anywhere on the line)")
+    group = parser.add_argument_group("global flags (anywhere on the line; before a plugin's command)")
     if has_help:
         group.add_argument("-h", "--help", action=_HelpAction, nargs=0, help="print this help")
     group.add_argument("-V", "--version", action=_VersionAction, nargs=0, help="print the version")

@@ -40,6 +40,29 @@ def free(claim: "Words") -> "Words | None":
     return None
 
 
+def reached(each: "Found", found: "Sequence[Found]") -> "list[Words]":
+    """The commands that run a plugin: no built-in one and no other plugin of those `found` answers to them."""
+    commands = [command for claim in each.claims if (command := free(claim)) is not None]
+    return [command for command in commands if _owner(command, found) == each.name]
+
+
+def unreached(each: "Found", found: "Sequence[Found]") -> str:
+    """Why no command runs a plugin; empty where one does."""
+    if reached(each, found):
+        return ""
+    for claim in each.claims:
+        command = free(claim)
+        if command is not None:
+            return f"another plugin, {_owner(command, found)}, answers to `jp {' '.join(command)}`"
+    return f"a built-in command answers to `jp {' '.join(each.claims[0])}`"
+
+
+def _owner(command: "Words", found: "Sequence[Found]") -> str:
+    """The name of the plugin that runs for a command that one has."""
+    routed = route(command, found, free)
+    return routed[0].name if routed is not None else ""
+
+
 def dispatch(unknown: "UnknownCommandError", environ: "Mapping[str, str]", router: "Router") -> "Command":
     """The plugin that the words are for, as a command. Raises UsageError for those of none, Help, Version, Shutdown."""
     from jp.cli.parse import Command, global_flags
@@ -160,13 +183,12 @@ def listed(path: "Sequence[Node]", environ: "Mapping[str, str]", router: "Router
     return _part(rows) if rows else ""
 
 
-def _rows(found: "Iterable[Found]", prefix: "Words") -> "list[tuple[str, str]]":
+def _rows(found: "Sequence[Found]", prefix: "Words") -> "list[tuple[str, str]]":
     """The commands of plugins that begin with `prefix`, and what they do."""
     rows = []
     for each in found:
-        for claim in each.claims:
-            command = free(claim)
-            if command is not None and command[: len(prefix)] == prefix and len(command) > len(prefix):
+        for command in reached(each, found):
+            if command[: len(prefix)] == prefix and len(command) > len(prefix):
                 rows.append((" ".join(command), _line(each)))
                 break
     return sorted(rows)
@@ -183,9 +205,9 @@ def _line(each: "Found") -> str:
         return _plain(each.description.description)
     if each.origin == BUNDLED:
         return each.summary
-    from jp.cli.plugins import UNASKED
+    from jp.cli.plugins import JUST_CHANGED, UNASKED
 
-    known = each.problem in UNASKED.values()
+    known = each.problem in (*UNASKED.values(), JUST_CHANGED)
     return f"({each.problem if known else 'it does not say what it is'}; see `jp plugin show {each.name}`)"
 
 
@@ -277,11 +299,12 @@ def _next(commands: "Iterable[Words]", prefix: "Words") -> list[str]:
     return list(dict.fromkeys(each[size] for each in commands if each[:size] == prefix and len(each) > size))
 
 
-def _renamed(word: str, found: "Iterable[Found]") -> list[str]:
+def _renamed(word: str, found: "Sequence[Found]") -> list[str]:
     """A hint where the word is a plugin's name, which does not answer to it."""
     for each in found:
         if each.name == word:
-            command = free(each.claims[0])
-            if command is not None:
-                return [f"the plugin {word} answers to `jp {' '.join(command)}`"]
+            commands = reached(each, found)
+            if commands:
+                return [f"the plugin {word} answers to `jp {' '.join(commands[0])}`"]
+            return [f"the plugin {word} has no command of its own: {unreached(each, found)}"]
     return []

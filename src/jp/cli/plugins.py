@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LONGEST = 300  # characters of what a plugin says of itself, in a question
 WHERE = {INSTALLED: "installed", ON_PATH: "found on $PATH", BUNDLED: "a part of JP"}
 NOT_APPROVED = "not approved yet"
+JUST_CHANGED = "changed just now"  # it might be run when it was judged
 # Why a plugin is not asked what it is, in few words.
 UNASKED = {
     admission.NEW: NOT_APPROVED,
@@ -176,7 +177,11 @@ def _asked(
         return [each.described(None, "not asked: the configuration can't be read") for each in missing]
     approvals = Approvals.of(environ).all()
     judged = {each.path: judge(each, config, approvals, always_read=False) for each in missing}
-    admitted = [path for path, each in judged.items() if isinstance(each.decision, Admit)]
+    admitted = [
+        (path, each.fingerprint.stamp if each.fingerprint is not None else None)
+        for path, each in judged.items()
+        if isinstance(each.decision, Admit)
+    ]
     answers = {}
     if admitted:
         from jp.plugin.describing import describe
@@ -184,7 +189,7 @@ def _asked(
         answers = describe(admitted, environ, token)
     out = []
     for each in missing:
-        answer = answers.get(each.path, UNASKED.get(judged[each.path].state, ""))
+        answer = answers.get(each.path, UNASKED.get(judged[each.path].state, JUST_CHANGED))
         read = judged[each.path].fingerprint
         if each.path in answers and read is not None:
             memory.put(each.path, read, answer)

@@ -1,9 +1,11 @@
 """Whether a plugin may be run: a pure function of what is configured, what was approved and what is in the file.
 
 A hash is of the file as it was read, and a path may lead elsewhere a moment later. Running what was read (a copy, or
-the open descriptor) would take from a plugin what it finds by its own path, so the path is run, and whoever admits
-looks last of all whether its stamp is still the one that was judged (`fingerprint`). In what remains, the time to
-start a process, the file could only be changed by one who may write to it at any time, and so also while it runs.
+the open descriptor) would take from a plugin what it finds by its own path, so the path is run, and whether its stamp
+is still the one that was judged (`fingerprint`) is looked at once more: by `describing` right before each start, by
+`jp.cli.plugins.admit` last of all, when the person has been asked. What remains is the time from there to the start of
+the process, for one who may write to the file or change where its path leads. What came with JP is run by JP's own path
+(`discovery`), which is as safe as JP itself.
 """
 
 from typing import NamedTuple

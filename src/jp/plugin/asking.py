@@ -1,7 +1,9 @@
 """A plugin's prompt as JP's own question, and its outcome as the response: pure functions (RFD D60, "Wire format").
 
-What the person sees is sanitized and shortened by whoever draws it; what is answered is what the plugin sent.
+What the person sees is sanitized and shortened by whoever draws or prints it; what is answered is what the plugin sent.
 """
+
+from msgspec import UNSET
 
 from jp.plugin.errors import RequestError
 from jp.plugin.messages import Prompt, PromptResponse
@@ -28,7 +30,7 @@ def checked(request: Prompt) -> None:
         _check_options(request)
     elif options:
         raise RequestError(f"`options` are for `select`, not for `{request.kind}`")
-    if default is None or default is _unset(default):
+    if default is None or default is UNSET:
         return
     if request.kind == "confirm" and not isinstance(default, bool):
         raise RequestError("`default` of `confirm` is true or false")
@@ -45,7 +47,7 @@ def checked(request: Prompt) -> None:
 
 def _check_options(request: Prompt) -> None:
     options = request.options
-    if not options or options is _unset(options):
+    if not options:  # UNSET, too
         raise RequestError("`options` of `select` is a list of at least one string")
     if len(options) > MAX_OPTIONS:
         raise RequestError(f"`options` holds {len(options):,} strings; at most {MAX_OPTIONS:,} are allowed")
@@ -107,15 +109,7 @@ def unavailable(reason: str) -> PromptResponse:
 def _parted(message: str, plugin: str) -> tuple[str, str]:
     """The line that is the question, and what stands above it."""
     head = f"{plugin} asks:"
-    lines = message.strip("\n").split("\n")
-    if len(lines) == 1 and len(lines[0]) <= SHOWN:
-        return lines[0], head
-    last = lines[-1] if len(lines) > 1 else lines[0]
-    line = last if len(last) <= SHOWN else last[: SHOWN - 1] + "…"
-    return line, f"{head}\n{message}"
-
-
-def _unset(value: object) -> object:
-    from msgspec import UNSET
-
-    return UNSET if value is UNSET else object()
+    *above, last = message.strip("\n").split("\n")
+    if len(last) <= SHOWN:
+        return last, "\n".join([head, *above])
+    return last[: SHOWN - 1] + "…", f"{head}\n{message}"

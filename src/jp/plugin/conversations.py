@@ -136,7 +136,7 @@ class Conversations:
         """Gives a lock back."""
         conversation_id = _digits(request.conversation)
         if not self._holds(conversation_id):
-            raise self._not_held(request.conversation, "unlock")
+            raise self._not_held(request.conversation)
         self._held.pop(conversation_id).release()
         return messages.Unlocked(conversation=conversation_id)
 
@@ -148,10 +148,10 @@ class Conversations:
     def _holds(self, conversation_id: str) -> bool:
         return conversation_id in self._held and self._held[conversation_id].held
 
-    def _not_held(self, text: str, why: str) -> RequestError:
+    def _not_held(self, text: str) -> RequestError:
         with _Refusing():
             conversation_id = self._existing(text)
-        return RequestError(f"{why}: the lock of {ids.display(conversation_id)} is not held by this plugin")
+        return RequestError(f"the lock of {ids.display(conversation_id)} is not held by this plugin")
 
     def _lock_of(self, conversation_id: str) -> Literal["elsewhere", "here"] | UnsetType:
         """Who holds a lock; found out by taking it for a moment."""
@@ -176,7 +176,7 @@ class Conversations:
         """Adds events to a conversation whose lock is held: all of them, durably, or none (see `jp.plugin.pushing`)."""
         conversation_id = _digits(request.conversation)
         if not self._holds(conversation_id):
-            raise self._not_held(request.conversation, "push_events")
+            raise self._not_held(request.conversation)
         sent = [bytes(each) for each in request.events]
         if sent:
             with _Refusing("nothing is stored: "):

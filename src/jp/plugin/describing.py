@@ -2,6 +2,10 @@
 
 A plugin is run for that, so only those are asked that may be run (`admission`). It gets a session of its own, without a
 terminal, and pipes; a thread a plugin listens to it and kills its group, and main waits for the threads in a mailbox.
+
+It runs in `/`. Nobody has asked for it by name, and the current directory may be a clone of anybody's, out of which an
+interpreter would take what it finds (a module, settings, a program by a relative entry of `$PATH`). The user's home has
+such files too, and may not be there.
 """
 
 import _thread
@@ -11,6 +15,7 @@ import time
 from jp.interrupt import children, signals
 from jp.interrupt.checkpoint import checkpoint
 from jp.interrupt.mailbox import EmptyError, Mailbox
+from jp.plugin.fingerprint import stamp
 from jp.plugin.messages import Describe, Description
 from jp.plugin.wire import Faulty, Lines, MalformedError, decode, encode
 
@@ -21,7 +26,9 @@ if TYPE_CHECKING:
 
     from jp.interrupt.children import Child
     from jp.interrupt.token import ShutdownToken
+    from jp.plugin.fingerprint import Stamp
 
+    Judged = tuple[str, Stamp | None]
     Answer = Description | str
 else:
     import _signal
@@ -37,60 +44,61 @@ _KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 
 
 def describe(
-    paths: "Sequence[str]",
+    judged: "Sequence[Judged]",
     environ: "Mapping[str, str]",
     token: "ShutdownToken",
     *,
     seconds: float = PATIENCE_SECS,
 ) -> "dict[str, Answer]":
-    """What the plugins at `paths` say of themselves: a description, or in a sentence why there is none.
+    """What plugins say of themselves, by their paths: a description, or in a sentence why there is none.
 
-    Takes no longer than `seconds` for every AT_ONCE of them, and leaves nothing running. Main thread. Raises Shutdown.
+    Each is a path and the stamp of the file when it was judged (None: any file may be run). One that has another stamp
+    when it is its turn is not run, and not in the answer. Takes little longer than `seconds` for every AT_ONCE of them,
+    and leaves nothing running. Main thread. Raises Shutdown.
     """
     found: dict[str, Answer] = {}
-    for first in range(0, len(paths), AT_ONCE):
-        found |= _describe(paths[first : first + AT_ONCE], environ, token, seconds)
+    for first in range(0, len(judged), AT_ONCE):
+        found |= _describe(judged[first : first + AT_ONCE], environ, token, seconds)
     return found
 
 
 def _describe(
-    paths: "Sequence[str]", environ: "Mapping[str, str]", token: "ShutdownToken", seconds: float
+    judged: "Sequence[Judged]", environ: "Mapping[str, str]", token: "ShutdownToken", seconds: float
 ) -> "dict[str, Answer]":
-    answers: Mailbox[tuple[str, Answer] | None] = Mailbox()
+    over: Mailbox[_Asked | None] = Mailbox()
     until = time.monotonic() + seconds
-    late = f"it did not describe itself within {seconds:g} seconds"
-    found: dict[str, Answer] = {}
     asked: list[_Asked] = []
-    unsubscribe = token.subscribe(lambda: answers.post(None))
+    unsubscribe = token.subscribe(lambda: over.post(None))
     try:
-        for path in paths:
-            asked.append(_Asked(path, lambda path, answer: answers.post((path, answer)), until, late))
-            asked[-1].start(environ)
-        while len(found) < len(asked):
-            answer = answers.get(max(0.0, until - time.monotonic()) + _REST_SECS + _HELD_SECS)
+        for path, then in judged:
+            if then is None or stamp(path) == then:
+                asked.append(_Asked(path, over.post, until))
+                asked[-1].start(environ)
+        left = len(asked)
+        while left:
+            left -= over.get(until + _REST_SECS + _HELD_SECS - time.monotonic()) is not None
             checkpoint()
-            if answer is not None:
-                found[answer[0]] = answer[1]
-    except EmptyError:  # the machine has other things to do than to run our threads
-        found = {path: found.get(path, late) for path in paths}
+    except EmptyError:
+        pass  # the machine has other things to do than to run our threads
     finally:
         unsubscribe()
         for each in asked:
             each.kill()
-    return found
+    late = f"it did not describe itself within {seconds:g} seconds"
+    return {each.path: each.answer or late for each in asked}
 
 
 class _Asked:
-    """One plugin that is asked. `answered(path, answer)` is called once, on the thread that listens.
+    """One plugin that is asked. `over(self)` is called once, on the thread that listens, when nothing more can come.
 
-    `until` is on the monotonic clock; `late` is the answer where there is none by then.
+    `until` is on the monotonic clock. `answer` is there as soon as it is given, and stays; None where there is none.
     """
 
-    def __init__(self, path: str, answered: "Callable[[str, Answer], None]", until: float, late: str) -> None:
-        self._path = path
-        self._answered = answered
+    def __init__(self, path: str, over: "Callable[[_Asked], None]", until: float) -> None:
+        self.path = path
+        self.answer: Answer | None = None
+        self._over = over
         self._until = until
-        self._late = late
         self._child: Child | None = None
         self._lines = Lines(LIMIT)
         self._errors = b""
@@ -100,8 +108,9 @@ class _Asked:
         """Run it and give it the question."""
         try:
             child = self._child = children.spawn(
-                [self._path],
+                [self.path],
                 env=environ,
+                cwd=os.sep,
                 stdin=children.PIPE,
                 stdout=children.PIPE,
                 stderr=children.PIPE,
@@ -109,7 +118,8 @@ class _Asked:
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self._answered(self._path, f"it can't be started: {reason}")
+            self.answer = f"it can't be started: {reason}"
+            self._over(self)
             return
         assert child.stdin is not None
         try:
@@ -123,7 +133,8 @@ class _Asked:
         except RuntimeError as error:
             self.kill()
             _close(child)
-            self._answered(self._path, f"nobody can listen to it: {error}")
+            self.answer = f"nobody can listen to it: {error}"
+            self._over(self)
 
     def kill(self) -> None:
         """End it and all that it has started. Never blocks; any thread."""
@@ -134,19 +145,19 @@ class _Asked:
 
     def _listen(self, child: "Child") -> None:
         signals.alone()
-        answer: Answer = "it could not be listened to"
         try:
-            answer = self._answer(child)
+            self._hear(child)
         except MalformedError as error:
-            answer = f"it {error}"
+            self.answer = f"it {error}"
         except OSError as error:
-            answer = f"it could not be listened to: {error.strerror}"
+            self.answer = self.answer or f"it could not be listened to: {error.strerror}"
         finally:
             self.kill()
             _close(child)
-            self._answered(self._path, answer)
+            self._over(self)
 
-    def _answer(self, child: "Child") -> "Answer":
+    def _hear(self, child: "Child") -> None:
+        """Read what it writes, until it has ended or its time is up, also in the middle of a flood."""
         from select import poll
 
         assert child.stdout is not None
@@ -154,24 +165,22 @@ class _Asked:
         poller = poll()
         for fd in (child.stdout, child.stderr):
             poller.register(fd, 1)  # POLLIN
-        answer: Answer | None = None
         while True:
-            left = self._until - time.monotonic()
-            ready = poller.poll(max(0.0, left) * 1000)
-            if not ready and left <= 0:
-                return answer or self._late
-            for fd, _ in ready:
+            for fd, _ in poller.poll(max(0.0, self._until - time.monotonic()) * 1000):
                 data = os.read(fd, _CHUNK)
                 if fd == child.stderr:
                     self._errors = (self._errors + data)[:_ERRORS]
-                elif data and answer is None:
-                    answer = self._described(data)
-                    if answer is not None:
-                        self._until = min(self._until, time.monotonic() + _REST_SECS)
                 elif not data:
-                    return answer or self._described(b"\n") or self._ended(child)
+                    self.answer = self.answer or self._described(b"\n") or self._ended(child)
+                    return
+                elif self.answer is None:
+                    self.answer = self._described(data)
+                    if self.answer is not None:
+                        self._until = min(self._until, time.monotonic() + _REST_SECS)
                 if not data:
                     poller.unregister(fd)
+            if time.monotonic() >= self._until:
+                return
 
     def _described(self, data: bytes) -> "Answer | None":
         """The description in what it has written by now; what else it says before that is passed over."""

@@ -95,8 +95,11 @@ def find(environ: "Mapping[str, str]") -> list[Found]:
 
     What is no regular file or can't be executed is none, nor is what has a name that can't be typed. Relative entries
     of `$PATH`, an empty one included, are left out: what they lead to is up to whoever made the current directory.
+    BUNDLED is what is JP's own file, and its path JP's own path: nobody is asked about it, and where a link to it leads
+    can change before it is run.
     """
-    own = _own_directory()
+    directory = _own_directory()
+    own = {name: os.path.join(directory, PREFIX + name) for name in OWN} if directory is not None else {}
     places = [(install_directory(environ), INSTALLED)]
     places += [(entry, ON_PATH) for entry in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
     found: dict[str, Found] = {}
@@ -104,10 +107,9 @@ def find(environ: "Mapping[str, str]") -> list[Found]:
         for name in _names(directory):
             path = os.path.join(directory or "", PREFIX + name)
             if name not in found and _is_program(path):
-                bundled = own is not None and name in OWN and _is_same(path, os.path.join(own, PREFIX + name))
-                found[name] = Found(name, path, BUNDLED if bundled else origin)
-    for name in OWN if own is not None else ():
-        path = os.path.join(own or "", PREFIX + name)
+                bundled = name in own and _is_same(path, own[name])
+                found[name] = Found(name, own[name], BUNDLED) if bundled else Found(name, path, origin)
+    for name, path in own.items():
         if name not in found and _is_program(path):
             found[name] = Found(name, path, BUNDLED)
     return list(found.values())

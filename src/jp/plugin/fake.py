@@ -84,7 +84,7 @@ class Workspace:
             case messages.Lock():
                 return messages.Locked(conversation=self._lock(request.conversation))
             case messages.Unlock():
-                found = self._held(request.conversation, "unlock")
+                found = self._held(request.conversation)
                 self.held.discard(found)
                 return messages.Unlocked(conversation=found)
             case messages.PushEvents():
@@ -117,14 +117,14 @@ class Workspace:
         self.held.add(found)
         return found
 
-    def _held(self, name: str, what: str) -> str:
+    def _held(self, name: str) -> str:
         found = self._find(name)
         if found not in self.held:
-            raise RequestError(f"{what}: the lock of {ids.display(found)} is not held by this plugin")
+            raise RequestError(f"the lock of {ids.display(found)} is not held by this plugin")
         return found
 
     def _push(self, request: messages.PushEvents) -> messages.Pushed:
-        found = self._held(request.conversation, "push_events")
+        found = self._held(request.conversation)
         there = self.conversations[found].events
         before = [pushing.stored(msgspec.json.encode(each), str(each.get("type"))) for each in there]
         sent = [bytes(each) for each in request.events]

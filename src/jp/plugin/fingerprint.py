@@ -21,6 +21,7 @@ _CHUNK = 1 << 20
 class Stamp(NamedTuple):
     """What the system says of a file."""
 
+    device: int
     inode: int
     size: int
     mtime_ns: int
@@ -70,4 +71,4 @@ def fingerprint(path: str, algorithms: "Iterable[str]" = ("sha256",)) -> Fingerp
 
 
 def _stamp(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -5,6 +5,7 @@ now, whatever main does. A shutdown: `shutdown` on its stdin, a grace period, SI
 the watchdog are not the host's: the end of the process kills every group and takes no lock.
 """
 
+import errno
 import time
 
 from jp import log
@@ -43,8 +44,13 @@ KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 
 LEFT_SECS = 1.0  # for the process to end after `exit`, and after it has closed its stdout
 REAP_SECS = 2.0  # for the system to end what was killed
+HEARD_SECS = 0.5  # for its last words on stderr; somebody else may hold the pipe
 ERASE_SECS = 1.0  # for a prompt to leave the screen
+UNHEARD_SECS = 0.5  # the grace where the reader of stdout is gone
 MARGIN_SECS = 0.5  # of the shutdown's time, for what is behind the plugin
+
+# Requests that change nothing.
+ONLY_ANSWERS = (messages.ListConversations, messages.ReadEvents, messages.ReadConfig, messages.Prompt)
 
 _WAKE = object()
 _LEVELS = {"error": log.ERROR, "warn": log.WARN, "info": log.INFO, "debug": log.DEBUG, "trace": log.TRACE}
@@ -95,6 +101,7 @@ class Host:
         self._went_on = False
         self._pressed = False
         self._unread = False
+        self._hurried = False  # its output is not waited for: a press has ended it, or came since
         self._exit: messages.Exit | None = None
         self._closed: link.Closed | None = None
         self._exited = False
@@ -112,8 +119,8 @@ class Host:
         try:
             self._link = self._start(self._inbox.post, self._say)
         except (OSError, ValueError) as error:
-            raise self._error(f"could not be started: {getattr(error, 'strerror', None) or error}") from error
-        self._intake = Intake(self._link.taken, self._link.outbox)
+            raise self._unstarted(error) from error
+        self._intake = Intake(self._link.taken, self._link.outbox, lambda: self._link.stuck)
         self._requests = Requests(self._name, self._link.send, self._data, self._config, self._prompts)
         router = self._router
         self._lender = Lender(
@@ -122,11 +129,13 @@ class Host:
             self._link.child,
             post=self._inbox.post,
             press=self._press,
-            fail=lambda why: self._fail(f"wants to read the terminal, which it can't have: {why}"),
+            fail=lambda why: self._fail(f"wants the terminal, which it can't have: {why}"),
             note=lambda text: self._note(f"{self._name}: {text}"),
         )
         unlisten = [
             router.token.subscribe(lambda: self._inbox.post(_WAKE)),
+            router.on_stop(self._lender.pause),
+            router.on_continue(self._lender.unpause),
             router.on_continue(lambda: self._inbox.post(_Continued())),
         ]
         try:
@@ -147,6 +156,7 @@ class Host:
     def _press(self) -> None:
         """The first press is the plugin's. Maybe in a signal handler: no lock, and nothing that waits."""
         self._pressed = self._unread = True
+        self._hurried = self._exited
         child = self._link.child
         child.kill_group(INT)
         if child.stopped is not None:
@@ -184,7 +194,7 @@ class Host:
     @property
     def _awaited(self) -> bool:
         """Whether a plugin that has ended has lines that are worth waiting for: none that nobody will look at."""
-        return not self._held or (self._output.behind and not (self._link.outbox.full or self._pressed))
+        return not self._held or (self._output.behind and not (self._link.outbox.full or self._hurried))
 
     def _patience(self) -> float | None:
         due = self._intake.due(awaited=self._awaited)
@@ -210,7 +220,10 @@ class Host:
         self._stopping = True
         self._prompts.withdraw()
         self._link.send(encode(messages.Shutdown()))
-        seconds = self._grace
+        if self._link.child.stopped is not None:
+            self._link.child.kill_group(CONT)  # or it would not hear of it
+        # Nobody is there for what it still has to say: enough to hear of it, and not what `head` would be waited for.
+        seconds = min(self._grace, UNHEARD_SECS) if self._router.token.cause is end.Cause.PIPE else self._grace
         if end.deadline is not None:
             seconds = max(0.0, min(seconds, end.deadline - time.monotonic() - MARGIN_SECS))
         self._bound(seconds)
@@ -225,7 +238,7 @@ class Host:
                 self._intake.close(event)
             case link.Exited():
                 self._exited = True
-                self._pressed = self._pressed or self._lender.lent  # a press was the plugin's own then
+                self._hurried = self._interrupted
                 self._intake.ended()
                 if self._prompts.waiting:
                     self._prompts.withdraw()  # what it has printed may wait for the prompt to leave the screen
@@ -295,6 +308,8 @@ class Host:
                 self._request(message)
 
     def _request(self, request: messages.Request) -> None:
+        if self._exited and isinstance(request, ONLY_ANSWERS):
+            return  # nobody is there to read it
         if self._router.ending:
             self._requests.ending = True
         self._requests.take(request)
@@ -302,7 +317,6 @@ class Host:
             self._lender.take_back()
 
     def _answered(self, event: Answered) -> None:
-        self._prompts.waiting -= 1
         if isinstance(event.error, NotPromptable) and self._promptability.request is Request.FORCED_ON:
             raise event.error
         self._requests.ending = self._router.ending
@@ -310,6 +324,7 @@ class Host:
             self._secrets.add(event.response.value)  # before the plugin has it, and may say it
         if self._requests.answered(event) and not (self._exited or self._closed):
             event.sent()
+        self._prompts.done()
 
     def _print(self, message: messages.Print) -> None:
         self._lender.take_back()
@@ -330,7 +345,7 @@ class Host:
             if isinstance(event, Returned):
                 self._lender.returned(Returned())
             elif isinstance(event, Answered):
-                self._prompts.waiting -= 1
+                self._prompts.done()
         self._ended = self._exited
         self._link.child.kill_group(KILL)
 
@@ -345,10 +360,15 @@ class Host:
                 raise self._error(self._secrets.redacted(self._exit.reason), status=self._exit.code, named=False)
             return self._exit.code
         code = child.returncode
-        if self._pressed and code is not None and code in (-INT, 128 + INT):
+        if self._interrupted:
             self._note(f"{self._name} was interrupted")
             raise Shutdown(end.Cause.PRESS)
         raise self._error(f"ended unexpectedly: {self._how(code)}")
+
+    @property
+    def _interrupted(self) -> bool:
+        """Whether it died of a press: one that was passed on, or its own while it had the terminal."""
+        return (self._pressed or self._lender.has_lent) and self._link.child.returncode in (-INT, 128 + INT)
 
     def _how(self, code: int | None) -> str:
         if self._closed is not None and not self._ended and code == -KILL:
@@ -362,13 +382,14 @@ class Host:
     def _clean_up(self) -> None:
         """Nothing of its group is left, nothing of its locks."""
         self._prompts.withdraw()
-        self._lender.take_back()
+        self._lender.close()
         child = self._link.child
         child.kill_group(KILL)
         self._link.end()
         until = time.monotonic() + REAP_SECS
         while child.lives() and time.monotonic() < until:
             time.sleep(0.005)
+        self._link.heard.wait(HEARD_SECS)
         self._data.release()
         self._output.end()
 
@@ -385,6 +406,17 @@ class Host:
         )
         error.status = status
         return error
+
+    def _unstarted(self, error: OSError | ValueError) -> PluginError:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        hints = {
+            errno.ENOEXEC: "a script begins with the line `#!/bin/sh`, or another interpreter's",
+            errno.ENOENT: "the interpreter that its first line names is not there",
+        }
+        failed = self._error(f"could not be started: {reason}")
+        hint = hints.get((isinstance(error, OSError) and error.errno) or 0)
+        failed.hints = (hint,) if hint else ()
+        return failed
 
     # --- the log
 

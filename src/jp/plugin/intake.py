@@ -7,6 +7,7 @@ process has ended while somebody else holds its pipe.
 import time
 from collections import deque
 
+from jp.interrupt import standing
 from jp.plugin.link import Closed
 
 TYPE_CHECKING = False
@@ -17,20 +18,25 @@ if TYPE_CHECKING:
 
 DRAIN_SECS = 0.5  # of silence once the process has ended: somebody else holds the pipe
 AFTER = 64  # batches: more than that is not from a process that has ended
+_LOOK_SECS = 0.01
 STALLED_SECS = 10.0  # for a plugin that asks on and on, and reads nothing
 
 
 class Intake:
-    """The lines of one plugin; `taken` is called for each batch that has been looked at."""
+    """The lines of one plugin; `taken` is called for each batch that has been looked at.
 
-    def __init__(self, taken: "Callable[[], object]", outbox: "Outbox") -> None:
+    `stuck()`: the plugin itself waits to write, so it can't read what waits in the outbox; unless another thread does.
+    """
+
+    def __init__(self, taken: "Callable[[], object]", outbox: "Outbox", stuck: "Callable[[], bool]") -> None:
         self._taken = taken
         self._outbox = outbox
+        self._stuck = stuck
         self._items: deque[bytes | Closed | None] = deque()  # None ends a batch
         self._left = AFTER  # batches that may still come once the process has ended
         self._ended = False
-        self._quiet = 0.0  # monotonic, as those below: when a process that has ended has nothing more to say
-        self._stalled: float | None = None
+        self._quiet = 0.0  # monotonic: when a process that has ended has nothing more to say
+        self._stalled: float | None = None  # of the clock that stands still while the job is stopped
         self._written = 0  # bytes that the plugin had read when it was last seen to read
 
     def __bool__(self) -> bool:
@@ -61,11 +67,15 @@ class Intake:
         self._quiet = time.monotonic() + DRAIN_SECS
 
     def is_stalled(self) -> bool:
-        """Whether it asks on and on, and has read nothing for a while; to be called whenever something happens."""
-        now = time.monotonic()
-        if not self._outbox.full or all(each is None for each in self._items):
+        """Whether it waits to write and has read nothing for a while; to be called whenever something happens."""
+        now = standing.clock()
+        if not self._outbox.full:
             self._stalled = None
-        elif self._stalled is None or self._outbox.written != self._written:
+        elif (
+            self._stalled is None
+            or self._outbox.written != self._written
+            or (now >= self._stalled and not self._stuck())
+        ):
             self._stalled, self._written = now + STALLED_SECS, self._outbox.written
         return self._stalled is not None and now >= self._stalled
 
@@ -77,4 +87,6 @@ class Intake:
     def due(self, *, awaited: bool) -> list[float]:
         """When one of these is to be looked at again, in monotonic seconds."""
         due = [self._quiet] if self._ended and not (self._items and awaited) else []
-        return due if self._stalled is None else [*due, self._stalled]
+        if self._stalled is not None:
+            due.append(time.monotonic() + max(_LOOK_SECS, self._stalled - standing.clock()))
+        return due

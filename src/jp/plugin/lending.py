@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-_CONT, _TSTP = int(getattr(_signal, "SIGCONT", 0)), int(getattr(_signal, "SIGTSTP", 0))
+_CONT, _TSTP, _STOP = (int(getattr(_signal, name, 0)) for name in ("SIGCONT", "SIGTSTP", "SIGSTOP"))
 _WANTS_TERMINAL = (int(getattr(_signal, "SIGTTIN", 0)), int(getattr(_signal, "SIGTTOU", 0)))
 
 
@@ -66,7 +66,12 @@ class Lender:
         self._fail = fail
         self._note = note
         self._loan: _Loan | None = None
-        self._suspended = False  # the plugin was stopped by Ctrl-Z while it had the terminal
+        self._suspended = False  # the plugin was stopped with the job: by Ctrl-Z while it had the terminal
+        self._noted = True  # that it is stopped
+        self._pauses = 0  # stops that are our own doing, and not heard of yet
+        self.has_lent = False
+        # Brought back in the background, the job waits until it has the terminal again, as one with a prompt does.
+        self._go_on = router.stay_stopped_while(lambda: self._suspended and asker.state() is Asking.BACKGROUND)
 
     @property
     def lent(self) -> bool:
@@ -77,12 +82,19 @@ class Lender:
         """The plugin was stopped; `asking`: a prompt of it is up, or waits, which is seen to first."""
         if self._child.stopped is None:
             return  # it goes on already
-        if self.lent and signal == _TSTP:
-            self._suspended = True
+        if signal == _TSTP and self._pauses and not self.lent:
+            self._pauses -= 1
+            return
+        self._noted = signal in _WANTS_TERMINAL
+        if self.lent and self._noted:
+            return  # that is what it is lent for
+        if self.lent:
+            # It must not keep the keyboard, however it was stopped; Ctrl-Z may come as SIGSTOP from its own handler.
+            self._suspended = signal in (_TSTP, _STOP)
             self.take_back()
-        elif signal not in _WANTS_TERMINAL:
-            self._note(f"it is stopped; `kill -CONT {self._child.pid}` lets it go on")
-        elif not self.lent and not asking:
+        elif not self._noted:
+            self._note_stop()
+        elif not asking:
             self._lend()
 
     def take_back(self) -> None:
@@ -97,6 +109,8 @@ class Lender:
             self._fail(event.refused.message)
         elif self._suspended:
             self._router.suspend()
+        elif not self._noted and self._child.stopped is not None:
+            self._note_stop()
 
     def look(self) -> None:
         """Lend again where the plugin has stopped for the terminal meanwhile."""
@@ -109,11 +123,32 @@ class Lender:
             self._suspended = False
             self._lend()
 
+    def pause(self) -> None:
+        """The job is about to be stopped: so is the plugin. In a signal handler."""
+        if self._child.stopped is None:
+            self._pauses += 1
+            self._child.kill_group(_TSTP)
+
+    def unpause(self) -> None:
+        """The job goes on: so does the plugin, but for one that is to have the terminal first."""
+        if not self._suspended:
+            self._child.kill_group(_CONT)
+
+    def close(self) -> None:
+        """The plugin is gone."""
+        self.take_back()
+        self._go_on()
+
+    def _note_stop(self) -> None:
+        self._noted = True
+        self._note(f"it is stopped; `kill -CONT {self._child.pid}` lets it go on")
+
     def _lend(self) -> None:
         state = self._asker.state()
         if state is not Asking.NOW:
             self._fail(_WHY[state])
             return
+        self.has_lent = True
         self._loan = _Loan(self._asker, self._router, self._child, self._post, self._press)
         _thread.start_new_thread(self._loan.run, ())
 
@@ -142,36 +177,47 @@ class _Loan:
         self._child = child
         self._post = post
         self._press = press
-        self._back: Mailbox[None] = Mailbox()
+        self._back: Mailbox[bool] = Mailbox()  # False: a press, which is to be read
+        self._begun = False
 
     def run(self) -> None:
         """On a thread of its own: until the terminal is back."""
+        refused: NotPromptable | None = None
         try:
             self._asker.run(self._lend, about="for a program that reads the terminal itself")
         except NotPromptable as error:
-            self._post(Returned(error))
-            return
+            refused = error
         except Exception as error:
-            self._post(Returned(NotPromptable(f"the terminal can't be lent: {error}")))
-            return
-        self._post(Returned())
+            refused = NotPromptable(f"the terminal can't be lent: {error}")
+        if not self._begun:
+            self._post(Returned(refused))
 
     def take_back(self) -> None:
         """End the loan. Any thread, also a signal handler; `Returned` follows."""
-        self._back.post(None)
+        self._back.post(True)
+
+    def _pressed(self) -> None:
+        self._press()
+        self._back.post(False)
 
     def _lend(self, dialogue: "Dialogue") -> None:
+        """On the prompt thread. A shutdown does not end it: the plugin has its grace to put the terminal in order."""
+        self._begun = True
         child, fd = self._child, dialogue.terminal.fd
-        ended = self._router.token.subscribe(self.take_back)
-        with self._asker.hand_over(), self._router.push(Scope(ladder.MENU, self._press, "plugin")):
-            try:
-                end.lent_foreground.append(fd)
-                os.tcsetpgrp(fd, child.pgid)
-                child.kill_group(_CONT)
-                self._back.get()
-            except OSError:
-                pass  # its group is gone, or the terminal is
-            finally:
-                take_foreground(fd)
-                end.lent_foreground.remove(fd)
-                ended()
+        try:
+            with self._asker.hand_over(), self._router.push(Scope(ladder.MENU, self._pressed, "plugin")) as scope:
+                try:
+                    end.lent_foreground.append(fd)
+                    os.tcsetpgrp(fd, child.pgid)
+                    child.kill_group(_CONT)
+                    while not self._back.get():
+                        scope.read()
+                except OSError:
+                    pass  # its group is gone, or the terminal is
+                finally:
+                    take_foreground(fd)
+                    end.lent_foreground.remove(fd)
+                    scope.read()
+        finally:
+            dialogue.terminal.leave()
+            self._post(Returned())

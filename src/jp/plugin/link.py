@@ -5,22 +5,30 @@ kept beyond a bound: what the host has not looked at yet holds up the reader, an
 """
 
 import _thread
+import errno
 import os
+from threading import Event
 
 from jp import log
 from jp.interrupt import children
 from jp.interrupt.mailbox import Mailbox
 from jp.plugin.outbox import Outbox
 from jp.plugin.wire import Lines, MalformedError
+from jp.terminal.modes import waiting
 from jp.tool.output import Errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal as _signal
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from jp.interrupt.children import Child
+else:
+    import _signal
 
 _CHUNK = 65536
+_FULL = 32 * 1024  # bytes: a full pipe holds at least as many, for writes are not cut at the ends of its pages
+_KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 _BATCHES = 4  # that may wait for the host
 _LINES_EVERY_SECS = 10.0  # stderr: after this long, as many lines as the first time may be logged again
 
@@ -106,8 +114,16 @@ class Link:
         assert stdout is not None
         assert stderr is not None
         self.outbox = Outbox(stdin, lambda: post(Drained()), lambda error: post(Unwritable(error)))
-        _thread.start_new_thread(self._read, (stdout,))
-        _thread.start_new_thread(self._listen, (stderr,))
+        self.heard = Event()  # stderr is at its end
+        self.starved = False  # the reader waits for the host
+        self._stdout = stdout
+        try:
+            _thread.start_new_thread(self._listen, (stderr,))
+            _thread.start_new_thread(self._read, (stdout,))
+        except RuntimeError as error:
+            self.child.kill_group(_KILL)
+            self.end()
+            raise OSError(errno.EAGAIN, f"{error} to listen to the plugin", argv[0]) from error
 
     def send(self, data: "bytes | Iterator[bytes]") -> None:
         """Write to its stdin; never waits."""
@@ -116,6 +132,11 @@ class Link:
     def taken(self) -> None:
         """The host is done with one `Came`."""
         self._credits.post(None)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the plugin itself waits to write: the host takes nothing more, and the pipe is full."""
+        return self.starved and waiting(self._stdout) > _FULL and self.child.stopped is None
 
     def end(self) -> None:
         """Read and write nothing more."""
@@ -132,7 +153,9 @@ class Link:
         try:
             while not self._over and (data := os.read(fd, _CHUNK)):
                 if whole := lines.feed(data):
+                    self.starved = True
                     self._credits.get()
+                    self.starved = False
                     self._post(Came(whole))
             closed = Closed(unfinished=lines.unfinished)
         except MalformedError as error:
@@ -140,6 +163,7 @@ class Link:
         except OSError as error:
             log.log(log.WARN, "plugin", "its output can't be read", error=str(error))
         finally:
+            self.starved = False
             os.close(fd)
             self._post(closed)
 
@@ -156,3 +180,4 @@ class Link:
             pass
         finally:
             os.close(fd)
+            self.heard.set()

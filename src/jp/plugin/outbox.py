@@ -21,7 +21,10 @@ _CHUNK = 256 * 1024
 
 
 class Outbox:
-    """The writing end of one plugin's stdin. `drained` is called, on the writing thread, when it is empty again."""
+    """The writing end of one plugin's stdin.
+
+    On the writing thread `drained` is called when it is empty again or a stream is through, `failed` when one fails.
+    """
 
     def __init__(self, fd: int, drained: "Callable[[], object]", failed: "Callable[[BaseException], object]") -> None:
         self._fd = fd
@@ -142,6 +145,7 @@ class Outbox:
             self._write_all(part)
         with self._lock:
             self.streams -= 1
+        self._drained()
 
     def _write_all(self, data: bytes) -> None:
         from select import POLLOUT, poll

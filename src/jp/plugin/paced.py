@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from jp.plugin.messages import Print
 
     class Output(Protocol):
-        """What shows a plugin's text, as `jp.plugin.printing` does."""
+        """What shows a plugin's text, as `jp.plugin.printing` does: `show` tells how many characters it wrote."""
 
-        def show(self, message: Print) -> None: ...
+        def show(self, message: Print) -> int: ...
         def end(self) -> None: ...
 
 
-AHEAD = 1024 * 1024  # bytes that are shown before the plugin waits for them
+AHEAD = 1024 * 1024  # characters that are written, whatever came, before the plugin waits for them
 
 
 class Flushed:
@@ -38,8 +38,7 @@ class Paced:
 
     def show(self, message: "Print") -> None:
         """Show it, now or behind what waits."""
-        self._printed += len(message.text)
-        self._output.show(message)
+        self._printed += self._output.show(message)
         if self.behind and not self._flushing:
             self._flushing = True
             _thread.start_new_thread(self._await, ())

@@ -4,6 +4,8 @@ Plain text on stdout is byte for byte what came, but for what `style.sanitize` t
 set apart as in a turn. Nothing of markdown or highlighting is loaded for a channel without escapes.
 """
 
+from typing import Any, cast
+
 from jp.log import WARN, log
 from jp.render.chat import Chat
 from jp.terminal.sanitize import Sanitizer, one_line
@@ -24,7 +26,10 @@ FORMATS = ("plain", "markdown", "json", "code")
 LONGEST = 1 << 17  # characters that are rendered or highlighted; more are shown as they are
 LONGEST_JSON = 1 << 20  # that are indented
 DEEPEST = 100  # levels of them: what is indented grows with each
+GROWN = 4  # times as long as it came may JSON become by that, and up to LONGEST in any case
 PIECE = 1 << 18  # characters: nothing bigger is sanitized in one call
+_NO_MARKS = bytes(byte for byte in range(256) if byte not in b"[]{},")
+_STEPS = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))  # 255 is -1
 _RESET = "\x1b[0m"
 _HARD = ("content", "error")  # what quiet does not silence
 _NAMED = 60  # characters of a word that is logged
@@ -39,7 +44,9 @@ class Printing:
     def __init__(self, printer: "Printer", style: "Style", environ: "Mapping[str, str]", plugin: str) -> None:
         from msgspec.structs import replace
 
-        self._printer = printer
+        counted = _Counted(printer)
+        self._printer = printer = cast("Printer", counted)
+        self._counted = counted
         self._style = style
         self._environ = environ
         self._plugin = one_line(plugin)
@@ -48,13 +55,18 @@ class Printing:
         self._styled: Target | None = None  # where plain text has left a colour or style in force
         self._excerpt: Excerpt | None = None  # of reasoning that may go on in the next record
 
-    def show(self, message: "Print") -> None:
-        """Show a message, each complete but for plain text, which may go on in the next one."""
+    def show(self, message: "Print") -> int:
+        """Show a message, each complete but for plain text, which may go on in the next one; the characters written."""
+        before = self._counted.characters
+        self._show(message)
+        return self._counted.characters - before
+
+    def _show(self, message: "Print") -> None:
         channel = message.channel if message.channel in CHANNELS else "content"
         format_ = message.format if message.format in FORMATS else "plain"
         if channel != message.channel or format_ != message.format:
             named = {"channel": message.channel[:_NAMED], "format": message.format[:_NAMED]}
-            log(WARN, "plugin", "a print with an unknown channel or format", plugin=self._plugin, **named)
+            log(WARN, "plugin", "a print with an unknown channel or format", plugin=f"jp-{self._plugin}", **named)
         if self._printer.quiet and channel not in _HARD:
             return
         language = message.language if isinstance(message.language, str) else None
@@ -225,6 +237,37 @@ class Printing:
         return markdown_style(self._style, environ=self._environ, width=width, colour=printer.colour(target))
 
 
+class _Counted:
+    """A Printer that counts what is written through it: rendered, in colour or as a record it is more than came."""
+
+    def __init__(self, printer: "Printer") -> None:
+        self._printer = printer
+        self.characters = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._printer, name)
+
+    def out(self, text: str) -> None:
+        self.characters += len(text)
+        self._printer.out(text)
+
+    def typed(self, text: str, delay: float) -> None:
+        self.characters += len(text)
+        self._printer.typed(text, delay)
+
+    def chrome(self, text: str) -> None:
+        self.characters += len(text)
+        self._printer.chrome(text)
+
+    def record(self, record: "bytes | str") -> None:
+        self.characters += len(record)
+        self._printer.record(record)
+
+    def error(self, record: "Mapping[str, object]", text: str) -> None:
+        self.characters += len(text or str(record))
+        self._printer.error(record, text)
+
+
 def _ended(text: str) -> str:
     """Text as whole lines: one line end at its end, and no style that goes on behind it."""
     text = text.rstrip("\n")
@@ -239,22 +282,20 @@ def _pretty(text: str) -> str | None:
 
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
-        if len(text) > LONGEST_JSON or _depth(text) > DEEPEST:
+        if len(text) > LONGEST_JSON or not _is_modest(text):
             return text
         return msgspec.json.format(text, indent=2)
     except (msgspec.DecodeError, RecursionError):
         return None
 
 
-def _depth(text: str) -> int:
-    """How deep valid JSON is nested."""
-    import re
+def _is_modest(text: str) -> bool:
+    """Whether valid JSON is to be indented: by a bound of how long that makes it, which is found in C, in a moment."""
+    from array import array
+    from itertools import accumulate
 
-    deepest = depth = 0
-    for mark in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    return deepest
+    parts = text.replace("\\\\", "").replace('\\"', "").split('"')  # every other one is a string
+    marks = "".join(parts[::2]).encode().translate(None, _NO_MARKS)
+    depth = max(accumulate(array("b", marks.translate(_STEPS, b","))), default=0)
+    longest = len(text) + len(marks) * (2 + 2 * depth)  # at a mark: a line end, two spaces a level, one behind a colon
+    return depth <= DEEPEST and longest <= max(LONGEST, GROWN * len(text))

@@ -5,6 +5,7 @@ press ends the whole run (the graceful shutdown): no menu, and no SIGINT to the 
 """
 
 import _thread
+from collections import deque
 
 from jp.ask.dialogue import again
 from jp.errors import JpError
@@ -75,11 +76,16 @@ class Prompts:
         self._compose = compose
         self._show = show
         self._mode = mode
+        self._queue: deque[Prompt] = deque()  # the first is being asked
         self._jobs: Mailbox[Prompt] = Mailbox()
         self._started = False
         self._over = False
         self._dialogue: Dialogue | None = None
-        self.waiting = 0  # those that are up or wait their turn
+
+    @property
+    def waiting(self) -> int:
+        """How many are up, or wait their turn."""
+        return len(self._queue)
 
     @property
     def shown(self) -> bool:
@@ -91,11 +97,18 @@ class Prompts:
         asking.checked(request)
         if self.waiting >= asking.MAX_WAITING:
             raise RequestError(f"{self.waiting} prompts wait already; wait for their answers")
-        self.waiting += 1
+        self._queue.append(request)
         if not self._started:
             self._started = True
             _thread.start_new_thread(self._serve, ())
-        self._jobs.post(request)
+        if len(self._queue) == 1:
+            self._jobs.post(request)
+
+    def done(self) -> None:
+        """What came of the first has been seen to: its draft is gone where it was answered. Now the next."""
+        self._queue.popleft()
+        if self._queue:
+            self._jobs.post(self._queue[0])
 
     def withdraw(self) -> None:
         """Take the prompt that is up off the screen, unanswered, and ask no other. Any thread."""

@@ -80,7 +80,7 @@ def checked(sent: Sequence[bytes], existing: Iterable[Stored], now: str) -> list
     """What is to be appended for the events `sent` (JSON), a `turn_start` before a `chat_request` where it needs one.
 
     `now` is the timestamp of those that have none. The answer to a secret is taken out. Raises `RequestError`, naming
-    the event by its place (from 0) and its type.
+    the event by its place (from 1; in the metadata from 0) and its type.
     """
     course = _Course()
     for one in existing:
@@ -93,9 +93,9 @@ def checked(sent: Sequence[bytes], existing: Iterable[Stored], now: str) -> list
             event = _decoded(raw, kind, now)
             course.check(event)
         except _Fault as fault:
-            which = f"event {place} (`{_short(kind)}`)" if kind else f"event {place}"
+            which = f"event {place + 1} of {len(sent)}" + (f" (`{_short(kind)}`)" if kind else "")
             raise RequestError(
-                f"{which}: {fault}; none of the events is stored (the first one is event 0)",
+                f"{which}: {fault}; none of the events is stored",
                 metadata={"event": place, "type": kind or None},
             ) from None
         if isinstance(event, events.ChatRequest) and not course.open:

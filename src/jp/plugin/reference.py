@@ -46,7 +46,7 @@ _PURPOSES = {
     "Unlocked.conversation": "Its id: digits.",
     "Pushed.conversation": "Its id: digits.",
     "Print.text": "What is shown. No line end is added.",
-    "Log.level": "How much it matters; `jp -v` … decides what is kept.",
+    "Log.level": "How much it matters; `-v` … and `--log-file` decide what is kept.",
     "Log.message": "What happened.",
     "Log.fields": "Values that belong to it.",
 }

@@ -80,6 +80,8 @@ def decode(line: bytes) -> Message | Faulty | None:
     except UnicodeDecodeError:
         raise MalformedError("wrote a line that is no UTF-8", line) from None
     except (msgspec.DecodeError, RecursionError) as error:
+        if (mended := _mended(line)) is not None:
+            return decode(mended)
         raise MalformedError(f"wrote a line that is no JSON object ({error})", line) from None
     kind, ident = head.type, head.id
     if not isinstance(kind, str):
@@ -96,6 +98,20 @@ def decode(line: bytes) -> Message | Faulty | None:
     return message
 
 
+def _mended(line: bytes) -> bytes | None:
+    """The line with U+FFFD for halves of surrogate pairs, which JSON can spell and no text has; None without such."""
+    import re
+
+    if not re.search(rb"\\u[dD][89a-fA-F]", line):
+        return None
+    import json
+
+    try:
+        return json.dumps(_clean(json.loads(line)), allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return None
+
+
 def encode(message: Message) -> bytes:
     """A message as its line. What is no text (half of a surrogate pair) is replaced."""
     try:
@@ -106,7 +122,7 @@ def encode(message: Message) -> bytes:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, dict):
         return {_clean(key): _clean(each) for key, each in value.items()}
     return [_clean(each) for each in value] if isinstance(value, list) else value

@@ -188,8 +188,15 @@ class Printer:
             self._line(text)
 
     def show(self, text: str) -> None:
-        """Lines for the person at the terminal, in the middle of a dialogue: whatever becomes of stdout and stderr."""
-        self._post(self._worker.write_now, Target.TTY, text.rstrip("\n") + "\n")
+        """Lines for the person at the terminal, in the middle of a dialogue: whatever becomes of stdout and stderr.
+
+        They are foreign text, which may have colours and nothing else that acts.
+        """
+        from jp.terminal.sanitize import Sanitizer
+
+        sanitizer = Sanitizer()
+        shown = sanitizer.feed(text) + sanitizer.end()
+        self._post(self._worker.write_now, Target.TTY, shown.rstrip("\n") + "\n")
 
     def terminal(self, text: str) -> None:
         """The prompt channel: drawn on the controlling terminal, or nowhere. Goes through while it is lent."""

@@ -50,9 +50,10 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.plugin.errors import PluginError
 
     if not os.path.isfile(args.path):
+        is_directory = os.path.isdir(args.path)
         raise PluginError(
-            f"there is no file {args.path}",
-            hints=["`jp plugin check` takes the path of a plugin, not its name"],
+            f"{args.path} is a directory" if is_directory else f"there is no file {args.path}",
+            hints=["`jp plugin check` takes the path of a plugin's file, not its name"],
             metadata={"path": args.path},
         )
     with ctx.printer.status(f"Checking {os.path.basename(args.path)}…", delay=0.5) as status:
@@ -74,10 +75,15 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
 
 
 def _text(findings: "list[Finding]") -> str:
-    width = max(len(each.check) for each in findings)
+    from jp.plugin.check import Finding
+
+    told = findings
+    if findings[0].check == "starts" and findings[0].ok is False:  # nothing else could be tried: that is said once
+        told = [findings[0], Finding("all others", None, findings[1].message)]
+    width = max(len(each.check) for each in told)
     words = {True: "ok", False: "FAILS", None: "-"}
     lines = []
-    for each in findings:
+    for each in told:
         lines.append(f"{words[each.ok]:<5}  {each.check:<{width}}  {each.message}")
         if each.hint:
             lines.append(f"{'':<{5 + 2 + width + 2}}→ {each.hint}")

@@ -24,17 +24,20 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.cli.workspace import has_workspace
 
     config = ctx.load_config(workspace=has_workspace(ctx))
-    from jp.cli.plugin_records import emit, problem_of
+    from jp.cli.plugin_dispatch import unreached
+    from jp.cli.plugin_records import commands, emit
     from jp.cli.plugins import described_for
     from jp.cli.trusting import visible
-    from jp.plugin.discovery import INSTALLED, Found
+    from jp.plugin.discovery import INSTALLED, Found, find
     from jp.plugin.installation import install
     from jp.terminal.sanitize import one_line
 
     source = os.path.join(ctx.cwd, os.path.expanduser(args.path))
     done = install(source, ctx.environ, name=args.name, force=args.force)
     (found,) = described_for(ctx, config, [Found(done.name, done.path, INSTALLED)], again=True)
-    problem = problem_of(found) or (found.problem if found.description is None else "")
+    plugins = described_for(ctx, config, find(ctx.environ))
+    lost = unreached(found, plugins)
+    problem = lost or found.problem
     if ctx.printer.format.is_json:
         said = found.description
         record = {
@@ -43,7 +46,7 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
             "sha256": done.sha256,
             "source": done.source,
             "before": done.before,
-            "commands": [list(each) for each in found.claims],
+            "commands": commands(found, plugins),
             "version": said.version if said is not None else None,
             "description": said.description if said is not None else None,
             "problem": problem or None,
@@ -51,8 +54,10 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
         emit(ctx, record)
     ctx.printer.note(f"installed and approved: {visible(done.path)}")
     ctx.printer.note(f"sha256 {done.sha256}" + (f", in place of {done.before}" if done.before else ""))
-    if problem:
-        ctx.printer.note(one_line(f"it is not described: {problem}" if found.description is None else problem))
-    else:
-        ctx.printer.note(f"it answers to `jp {' '.join(found.claims[0])}`")
+    if found.problem:
+        ctx.printer.note(one_line(("it is not described: " if found.description is None else "") + found.problem))
+    if lost:
+        ctx.printer.note(f"{lost}, so that nothing runs this plugin")
+    elif not found.problem:
+        ctx.printer.note(f"it answers to `jp {' '.join(commands(found, plugins)[0])}`")
     return 0

@@ -28,7 +28,7 @@ def run(_args: "argparse.Namespace", ctx: "Context") -> int:
 
     found = described_for(ctx, config, find(ctx.environ))
     approvals = Approvals.of(ctx.environ).all()
-    records = [record(each, config, approvals) for each in sorted(found, key=lambda each: each.name)]
+    records = [record(each, found, config, approvals) for each in sorted(found, key=lambda each: each.name)]
     if ctx.printer.format.is_json:
         emit(ctx, records)
     elif records:

@@ -26,8 +26,10 @@ def run(args: "argparse.Namespace", ctx: "Context") -> int:
     from jp.plugin.approvals import Approvals
     from jp.plugin.discovery import find
 
-    (found,) = described_for(ctx, config, [named(args.name, find(ctx.environ))], again=True)
-    record = whole_record(found, config, Approvals.of(ctx.environ).all())
+    plugins = find(ctx.environ)
+    (found,) = described_for(ctx, config, [named(args.name, plugins)], again=True)
+    plugins = described_for(ctx, config, plugins)
+    record = whole_record(found, plugins, config, Approvals.of(ctx.environ).all())
     if ctx.printer.format.is_json:
         emit(ctx, record)
     else:

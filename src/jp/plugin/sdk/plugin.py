@@ -100,7 +100,7 @@ class Plugin:
             if self._main is None:
                 raise RuntimeError("the plugin has no main function: decorate one with `@plugin.main`")
             channel.send(messages.Ready())
-            end = Exit(self._main(Host(init, channel)) or 0)
+            end = _of_result(self._main(Host(init, channel)))
         except Exit as called:
             end = called
         except SystemExit as called:
@@ -120,6 +120,14 @@ class Plugin:
         command = " ".join(said.command) if said.command else said.name.removeprefix("jp-").replace("-", " ")
         about = said.help or f"{said.name} {said.version}: {said.description}"
         sys.stderr.write(f"{about.rstrip()}\n\nThis is a plugin of JP: run it as `jp {command}`.\n")
+
+
+def _of_result(result: object) -> Exit:
+    """What the main function has returned: whatever it says it does, it may be anything."""
+    if result is None or isinstance(result, int):
+        return Exit(result or 0)
+    kind = type(result).__name__
+    return Exit(FAILED, f"the plugin's main function returned a {kind}; it is to return an exit status or None")
 
 
 def _of_system_exit(error: SystemExit) -> Exit:
