@@ -44,7 +44,8 @@ bench: compiled
 
 # Signals at every point of a run: 1,820 runs, 25 minutes on two cores. A sample of it is in the suite.
 sweep: compiled
-	JP_TEST_ALL_DELAYS=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/terminal/test_press_timing.py
+	JP_TEST_ALL_DELAYS=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/terminal/test_press_timing.py tests/terminal/test_menus.py \
+		tests/terminal/test_plugin_moments.py tests/terminal/test_prompt_menu.py tests/terminal/test_reply.py
 	$(BIN)/python -m tests.sweep
 
 clean:

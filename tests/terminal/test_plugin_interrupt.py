@@ -330,19 +330,19 @@ def test_a_prompt_ends_the_loan_and_it_is_lent_again(workspace: Path, plugin: Ma
 def test_ctrl_z_while_it_is_lent_stops_the_whole_job(workspace: Path, plugin: Make) -> None:
     from tests.support.terminal import CTRL_Z, shell, until_stopped
 
-    notes = plugin(READS + "finish()")
+    notes = plugin("note(os.getpid())\n" + READS + "finish()")
     with shell("bash", cwd=workspace) as terminal:
         terminal.send((" ".join(program()) + " it\r").encode())
         terminal.until("name>")
-        notes.of(1)
-        terminal.pump(0.5)
+        terminal.until(lambda _: len(notes.now) > 1 and terminal.foreground == notes.now[0])
         terminal.send(CTRL_Z)
         terminal.until("Stopped")  # what is typed while it changes hands is nobody's
         until_stopped(terminal)
         terminal.send(b"fg\r")
-        terminal.pump(0.7)
+        terminal.until(lambda _: terminal.foreground == notes.now[0])
         terminal.send(b"back\r")
-        assert notes.of(3)[1:] == ["back\n", True]
+        terminal.until(lambda _: len(notes.now) == 4)
+        assert notes.now[2:] == ["back\n", True]
         terminal.until(lambda screen: screen.text.rstrip().endswith("$"))
 
 
@@ -374,42 +374,40 @@ def test_however_it_is_stopped_it_does_not_keep_the_keyboard(workspace: Path, pl
     from tests.support.terminal import CTRL_Z, shell, until_stopped
 
     stops = "signal.signal(signal.SIGTSTP, lambda *_: os.kill(os.getpid(), signal.SIGSTOP))\n"
-    notes = plugin(stops + READS + "finish()")
+    notes = plugin("note(os.getpid())\n" + stops + READS + "finish()")
     with shell("bash", cwd=workspace) as terminal:
         terminal.send((" ".join(program()) + " it\r").encode())
         terminal.until("name>")
-        terminal.until(lambda _: len(notes.now) == 1)
-        terminal.pump(0.5)
+        terminal.until(lambda _: len(notes.now) > 1 and terminal.foreground == notes.now[0])
         terminal.send(CTRL_Z)
         terminal.until("Stopped")  # what is typed while it changes hands is nobody's
         until_stopped(terminal)
         terminal.send(b"fg\r")
-        terminal.pump(0.7)
+        terminal.until(lambda _: terminal.foreground == notes.now[0])
         terminal.send(b"back\r")
-        terminal.until(lambda _: len(notes.now) == 3)
-        assert notes.now[1:] == ["back\n", True]
+        terminal.until(lambda _: len(notes.now) == 4)
+        assert notes.now[2:] == ["back\n", True]
 
 
 @pytest.mark.req("D60-80", "D60-81")
 def test_brought_back_in_the_background_it_waits(workspace: Path, plugin: Make) -> None:
     from tests.support.terminal import CTRL_Z, shell, until_stopped
 
-    notes = plugin(READS + "finish()")
+    notes = plugin("note(os.getpid())\n" + READS + "finish()")
     with shell("bash", cwd=workspace) as terminal:
         terminal.send((" ".join(program()) + " it\r").encode())
         terminal.until("name>")
-        terminal.until(lambda _: len(notes.now) == 1)
-        terminal.pump(0.5)
+        terminal.until(lambda _: len(notes.now) > 1 and terminal.foreground == notes.now[0])
         terminal.send(CTRL_Z)
         terminal.until("Stopped")  # what is typed while it changes hands is nobody's
         until_stopped(terminal)
         terminal.send(b"bg\r")
         until_stopped(terminal)
         terminal.send(b"fg\r")
-        terminal.pump(0.7)
+        terminal.until(lambda _: terminal.foreground == notes.now[0])
         terminal.send(b"back\r")
-        terminal.until(lambda _: len(notes.now) == 3)
-        assert notes.now[1:] == ["back\n", True]
+        terminal.until(lambda _: len(notes.now) == 4)
+        assert notes.now[2:] == ["back\n", True]
 
 
 @pytest.mark.req("D60-79", "092-143", "092-150")
