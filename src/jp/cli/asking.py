@@ -9,8 +9,11 @@ from jp.places import temporary_directory
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
+    from jp.ask.compose import Composition
     from jp.ask.drafts import Drafts
+    from jp.ask.policy import Context as Wanted
     from jp.cli.context import Context
     from jp.config.load import Config
     from jp.editor.backend import EditorBackend
@@ -40,6 +43,37 @@ def missing_editor(ctx: "Context", config: "Config") -> "EditorMissingError":
     held = [waits_for_trust(one) for one in config.withheld if one.key.startswith("editor.")]
     error.hints = (*held, *error.hints)
     return error
+
+
+def composition(
+    ctx: "Context",
+    config: "Config",
+    context: "Wanted",
+    *,
+    message: str,
+    cancel: str,
+    compose: bool | str,
+    key: str,
+    **more: "Any",
+) -> "Composition":
+    """What a text of its own (not a query) is written with; `more` as for `Composition`."""
+    from jp.ask.compose import Composition, TextEditing
+
+    editor = editor_for(ctx, config)
+    return Composition(
+        context,
+        message=message,
+        cancel=cancel,
+        compose=compose,
+        mode=config.root.editor.inline.edit_mode,
+        editing=TextEditing(editor) if editor is not None else None,
+        missing=missing_editor(ctx, config),
+        drafts=drafts(ctx),
+        key=key,
+        say=say(ctx),
+        rescue=lambda text: rescue(ctx, text),
+        **more,
+    )
 
 
 def say(ctx: "Context") -> "Callable[[str], None]":

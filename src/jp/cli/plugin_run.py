@@ -119,25 +119,18 @@ class _Run:
     def _compose(self, question: "Edit", reveal: "Callable[[], object]") -> "Composition":
         from hashlib import sha256
 
-        from jp.ask.compose import Composition, TextEditing
         from jp.ask.policy import Context as Wanted
-        from jp.cli.asking import drafts, editor_for, missing_editor, rescue, say
+        from jp.cli.asking import composition
 
-        ctx, config = self._ctx, self._config
-        editor = editor_for(ctx, config)
         about = sha256(f"{question.message}\0{question.body}".encode("utf-8", "replace")).hexdigest()[:12]
-        return Composition(
+        return composition(
+            self._ctx,
+            self._config,
             Wanted.PLUGIN,
             message=question.message,
-            cancel="stop",
+            cancel=question.cancel,
             compose=False,
-            mode=question.mode,
-            editing=TextEditing(editor) if editor is not None else None,
-            missing=missing_editor(ctx, config),
-            drafts=drafts(ctx),
             key=f"plugin-{self._found.name}-{about}",
-            say=say(ctx),
-            rescue=lambda text: rescue(ctx, text),
             body=question.body,
             more=question.more,
             reveal=reveal,

@@ -78,21 +78,7 @@ class Replies:
         return lambda wanted: self._compose(wanted, scope.compose_in_editor)
 
     def _compose(self, wanted: "Wanted", compose: bool | str) -> "Composition":
-        from jp.ask.compose import Composition, TextEditing
-        from jp.cli.asking import drafts, editor_for, missing_editor, rescue, say
+        from jp.cli.asking import composition
 
         ctx, config = self._ctx, self._config
-        editor = editor_for(ctx, config)
-        return Composition(
-            wanted,
-            message=MESSAGE,
-            cancel="back",
-            compose=compose,
-            mode=config.root.editor.inline.edit_mode,
-            editing=TextEditing(editor) if editor is not None else None,
-            missing=missing_editor(ctx, config),
-            drafts=drafts(ctx),
-            key=self._key,
-            say=say(ctx),
-            rescue=lambda text: rescue(ctx, text),
-        )
+        return composition(ctx, config, wanted, message=MESSAGE, cancel="back", compose=compose, key=self._key)

@@ -287,24 +287,17 @@ class Asking:
     def _compose(self, wanted: "Wanted") -> "Composition":
         from hashlib import sha256
 
-        from jp.ask.compose import Composition, TextEditing
-        from jp.cli.asking import drafts, editor_for, missing_editor, rescue, say
+        from jp.cli.asking import composition
 
-        ctx, config = self._ctx, self._config
-        editor = editor_for(ctx, config)
         about = sha256(f"{wanted.message}\0{wanted.seed}".encode("utf-8", "replace")).hexdigest()[:12]
-        return Composition(
+        return composition(
+            self._ctx,
+            self._config,
             wanted.context,
             message=wanted.message,
             cancel="menu",
-            compose=config.root.interrupt.tool_call.compose_in_editor,
-            mode=config.root.editor.inline.edit_mode,
-            editing=TextEditing(editor) if editor is not None else None,
-            missing=missing_editor(ctx, config),
-            drafts=drafts(ctx),
+            compose=self._config.root.interrupt.tool_call.compose_in_editor,
             key=f"{wanted.context.name.lower()}-{self._conversation_id}-{about}",
-            say=say(ctx),
-            rescue=lambda text: rescue(ctx, text),
             swaps=True,
             placeholder=wanted.placeholder,
             body=wanted.body,
