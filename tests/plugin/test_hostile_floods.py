@@ -6,8 +6,10 @@ import time
 import pytest
 
 from jp import log
+from jp.interrupt.end import Cause
 from jp.interrupt.token import Shutdown
 from jp.plugin import intake, outbox, paced
+from jp.plugin.errors import PluginError
 from jp.prompt.backend import PromptTerminal
 from jp.prompt.outcomes import Broken, Outcome, Submitted
 from jp.prompt.questions import Question
@@ -326,3 +328,17 @@ def test_stderr_is_read_while_all_else_waits(hosting: Hosting) -> None:
         == 3
     )
     assert hosting.notes == ["written", "answered"]
+
+
+def test_a_shutdown_is_heard_in_the_middle_of_a_long_text(hosting: Hosting) -> None:
+    """A million escapes take the sanitizer ten seconds and more."""
+    hosting.grace_secs = 1.0
+    when(1, hosting, lambda: hosting.router.shutdown(Cause.TERM))
+    began = time.monotonic()
+    with pytest.raises(PluginError):  # its time is over before all of it is shown
+        hosting.run(r"""
+            send(type="print", text="\x1b[31m" * (1 << 20)); note(1)
+            note(read()); time.sleep(600)
+        """)
+    assert hosting.notes[1] == {"type": "shutdown"}
+    assert time.monotonic() - began < SOON * 2

@@ -263,7 +263,7 @@ class Host:
         if isinstance(event, Answered | Returned) and not (self._prompts.waiting or self._stopping):
             self._lender.look()
 
-    def _look(self, item: "bytes | link.Closed | None") -> None:
+    def _look(self, item: "bytes | messages.Print | link.Closed | None") -> None:
         """Take the next thing that its stdout has brought: a line, the end of a batch, or the end."""
         match item:
             case None:
@@ -275,6 +275,8 @@ class Host:
                 elif item.unfinished.strip():
                     log.log(log.WARN, "plugin", "its last line has no end", plugin=self._name)
                 self._bound(LEFT_SECS)
+            case messages.Print():
+                self._print(item)
             case _ if self._exit is not None:
                 if not self._went_on:
                     self._went_on = True
@@ -328,7 +330,9 @@ class Host:
 
     def _print(self, message: messages.Print) -> None:
         self._lender.take_back()
-        self._output.show(message)
+        first, *rest = self._output.pieces(message)
+        self._output.show(first)
+        self._intake.put_back(rest)  # so that a press or a deadline is seen in the middle of it
 
     # --- the end
 

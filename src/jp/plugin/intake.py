@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from jp.plugin.messages import Print
     from jp.plugin.outbox import Outbox
 
 DRAIN_SECS = 0.5  # of silence once the process has ended: somebody else holds the pipe
@@ -32,7 +33,7 @@ class Intake:
         self._taken = taken
         self._outbox = outbox
         self._stuck = stuck
-        self._items: deque[bytes | Closed | None] = deque()  # None ends a batch
+        self._items: deque[bytes | Print | Closed | None] = deque()  # None ends a batch
         self._left = AFTER  # batches that may still come once the process has ended
         self._ended = False
         self._quiet = 0.0  # monotonic: when a process that has ended has nothing more to say
@@ -51,7 +52,11 @@ class Intake:
         """Nothing more comes."""
         self._items.append(end)
 
-    def next(self) -> bytes | Closed | None:
+    def put_back(self, messages: "list[Print]") -> None:
+        """What was cut of a message comes next."""
+        self._items.extendleft(reversed(messages))
+
+    def next(self) -> "bytes | Print | Closed | None":
         """The next line, or the end; None at the end of a batch."""
         if self._ended:
             self._quiet = time.monotonic() + DRAIN_SECS

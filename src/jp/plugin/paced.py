@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         """What shows a plugin's text, as `jp.plugin.printing` does: `show` tells how many characters it wrote."""
 
         def show(self, message: Print) -> int: ...
+        def pieces(self, message: Print) -> list[Print]: ...
         def end(self) -> None: ...
 
 
@@ -34,6 +35,7 @@ class Paced:
         self._post = post
         self._printed = 0
         self._flushing = False
+        self.pieces = output.pieces
         self.end = output.end
 
     def show(self, message: "Print") -> None:

@@ -27,7 +27,8 @@ LONGEST = 1 << 17  # characters that are rendered or highlighted; more are shown
 LONGEST_JSON = 1 << 20  # that are indented
 DEEPEST = 100  # levels of them: what is indented grows with each
 GROWN = 4  # times as long as it came may JSON become by that, and up to LONGEST in any case
-PIECE = 1 << 18  # characters: nothing bigger is sanitized in one call
+_FLOWING = ("content", "chrome", "reasoning")  # channels whose plain text goes on from one message to the next
+PIECE = 1 << 16  # characters: nothing bigger is sanitized in one call
 _NO_MARKS = bytes(byte for byte in range(256) if byte not in b"[]{},")
 _STEPS = bytes(1 if byte in b"[{" else 255 if byte in b"]}" else 0 for byte in range(256))  # 255 is -1
 _RESET = "\x1b[0m"
@@ -60,6 +61,16 @@ class Printing:
         before = self._counted.characters
         self._show(message)
         return self._counted.characters - before
+
+    def pieces(self, message: "Print") -> "list[Print]":
+        """`message` as several, each of which is shown in a moment, where that comes to the same."""
+        text, format_ = message.text, message.format
+        plain = format_ == "plain" or format_ not in FORMATS
+        if len(text) <= PIECE or not plain or message.channel not in _FLOWING or self._printer.format.is_json:
+            return [message]
+        from msgspec.structs import replace
+
+        return [replace(message, text=text[start : start + PIECE]) for start in range(0, len(text), PIECE)]
 
     def _show(self, message: "Print") -> None:
         channel = message.channel if message.channel in CHANNELS else "content"
