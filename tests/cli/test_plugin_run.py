@@ -3,13 +3,15 @@
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import REPOSITORY
 from tests.support.plugins import Make
-from tests.support.tools import configure
+from tests.support.terminal import Terminal
+from tests.support.tools import answer, configure
 from tests.support.workspace import Ask
 
 
@@ -152,3 +154,28 @@ def test_messages_are_types_and_drawing_has_one_way() -> None:
     for name in [*host, "secrets", "settings", "wire", "printing"]:
         text = (package / f"{name}.py").read_text()
         assert not re.search(r"\bprint\(|sys\.std|/dev/tty['\"]|os\.write\((1|2)\b|open\(['\"]/dev", text), name
+
+
+CHANGES_LATE = """
+import sys
+from jp.cli import plugin_run
+real = plugin_run.run_plugin
+def late(ctx, config, found, *rest):
+    with open(found.path, "a") as file:
+        file.write("# changed")
+    return real(ctx, config, found, *rest)
+plugin_run.run_plugin = late
+from jp.boot import main
+sys.argv = ["jp", "it"]
+main()
+"""
+
+
+def test_a_file_that_is_changed_between_the_look_and_the_start_is_not_run(workspace: Path, plugin: Make) -> None:
+    notes = plugin("note('ran'); finish()", run="ask")
+    with Terminal([sys.executable, "-c", CHANGES_LATE], cwd=workspace, env={"JP_SESSION": "test"}) as terminal:
+        terminal.until("Run the plugin it?")
+        answer(terminal, b"y")
+        assert terminal.wait() == "exited 1"
+        assert "changed just now" in terminal.screen.contents
+    assert notes.now == []

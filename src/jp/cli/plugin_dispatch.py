@@ -92,10 +92,10 @@ class _Plugin:
         from jp.cli.plugins import admit
 
         config = ctx.load_config()
-        admit(ctx, config, self._found)
+        judged = admit(ctx, config, self._found)
         from jp.cli.plugin_run import run_plugin
 
-        return run_plugin(ctx, config, self._found, self._rest)
+        return run_plugin(ctx, config, self._found, self._rest, judged)
 
 
 def _leading(words: "Sequence[str]") -> list[str]:

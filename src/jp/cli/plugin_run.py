@@ -13,30 +13,40 @@ if TYPE_CHECKING:
     from jp.config.load import Config
     from jp.plugin import messages
     from jp.plugin.discovery import Found
+    from jp.plugin.fingerprint import Stamp
     from jp.plugin.prompts import Prompts
     from jp.prompt.questions import Edit
 
 MAX_LOG_LEVEL = 4
 
 
-def run_plugin(ctx: "Context", config: "Config", found: "Found", args: "Sequence[str]") -> int:
+def run_plugin(
+    ctx: "Context", config: "Config", found: "Found", args: "Sequence[str]", judged: "Stamp | None" = None
+) -> int:
     """Run the command of a plugin that has been admitted; the status that it asks for.
 
-    Raises PluginError where it fails, NotPromptable, and Shutdown.
+    `judged` is the stamp of the file that was (`jp.cli.plugins.admit`). Raises PluginError where it fails,
+    NotPromptable, and Shutdown.
     """
     from jp.cli.lean import import_msgspec
 
     import_msgspec()
+    from jp.cli.plugins import still
     from jp.plugin.conversations import Conversations
     from jp.plugin.host import Host
     from jp.plugin.link import Link
     from jp.plugin.printing import Printing
 
     run = _Run(ctx, config, found)
+
+    def start(post: "Callable[[object], object]", say: "Callable[[str], object]") -> Link:
+        still(found, judged)
+        return Link([found.path], post=post, say=say, cwd=ctx.cwd, environ=ctx.environ)
+
     root = config.root
     host = Host(
         f"jp-{found.name}",
-        start=lambda post, say: Link([found.path], post=post, say=say, cwd=ctx.cwd, environ=ctx.environ),
+        start=start,
         init=run.init(args),
         data=Conversations(lambda: ctx.store, ctx.command_line, config.as_partial, run.created),
         config=run.config_at,

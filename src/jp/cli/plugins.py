@@ -8,7 +8,7 @@ from jp.plugin.admission import Admit, AskFirst, Candidate, Refused, decide, key
 from jp.plugin.approvals import Approval, Approvals
 from jp.plugin.descriptions import Descriptions
 from jp.plugin.discovery import BUNDLED, INSTALLED, ON_PATH, Found
-from jp.plugin.fingerprint import Fingerprint, fingerprint, stamp
+from jp.plugin.fingerprint import Fingerprint, Stamp, fingerprint, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,10 +217,11 @@ def forget_description(environ: "Mapping[str, str]", path: str) -> None:
 # --- admitting
 
 
-def admit(ctx: "Context", config: "Config", found: Found) -> None:
+def admit(ctx: "Context", config: "Config", found: Found) -> Stamp | None:
     """Return where the plugin may be run now; the person is asked where that is theirs to say, and remembered.
 
-    Raises PluginRefusedError, NotPromptableNow and Shutdown.
+    What is returned is the stamp of the file that was judged, for a last look right before the start (`still`); None
+    where any file may run. Raises PluginRefusedError, NotPromptableNow and Shutdown.
     """
     while True:
         approvals = Approvals.of(ctx.environ)
@@ -235,6 +236,17 @@ def admit(ctx: "Context", config: "Config", found: Found) -> None:
         ctx.printer.note(f"the plugin {found.name} was changed just now, so it is looked at again")
     if isinstance(decision, AskFirst) and decision.remember and judged.fingerprint is not None:
         remember(ctx, found, judged.fingerprint)
+    return judged.fingerprint.stamp if judged.fingerprint is not None else None
+
+
+def still(found: Found, judged: Stamp | None) -> None:
+    """Raise PluginRefusedError where the plugin's file is not the one that was judged any more."""
+    if judged is not None and stamp(found.path) != judged:
+        raise admission.PluginRefusedError(
+            f"the plugin {found.name} was not run, for it was changed just now: {found.path}",
+            hints=["try again, and it is looked at again"],
+            metadata={"plugin": found.name, "path": found.path},
+        )
 
 
 def remember(ctx: "Context", found: Found, read: Fingerprint) -> None:
