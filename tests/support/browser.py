@@ -212,7 +212,7 @@ class Page:
     @property
     def text(self) -> str:
         """What one reads on it."""
-        return str(self.value("document.body.innerText"))
+        return str(self.value("document.body?.innerText ?? ''"))
 
     def press(self, key: str) -> None:
         """Press a key: a character, or a name of `_KEYS`."""
