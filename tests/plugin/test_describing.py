@@ -70,7 +70,7 @@ def test_other_messages_before_it_and_a_missing_line_end_do_not_matter(tmp_path:
         ("""echo '{"name":"x"}'""", "a message has no `type`"),
         ("exit 0", "it ended without describing itself"),
         ("echo '  out of luck' >&2; exit 3", "it ended without describing itself (exit status 3): out of luck"),
-        ("kill -9 $$", "it ended without describing itself (killed by signal 9)"),
+        ("kill -9 $$", "it ended without describing itself (killed by SIGKILL)"),
         ("""exec >&-; exec sleep 600""", "it ended without describing itself"),
         ("""while :; do echo '{"type":"ready"}'; done""", f"it wrote more than {LIMIT:,} bytes and no description"),
         (f"""head -c {2 * LIMIT} /dev/zero""", f"it wrote a line of more than {LIMIT:,} bytes"),

@@ -46,6 +46,8 @@ def _number(name: str) -> int:
 
 INT, TERM, HUP, QUIT = (_number(name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"))
 TSTP, CONT, WINCH, ALRM = (_number(name) for name in ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGALRM"))
+STOP, TTIN, TTOU = (_number(name) for name in ("SIGSTOP", "SIGTTIN", "SIGTTOU"))
+KILL = _number("SIGKILL") or TERM
 BREAK = _number("SIGBREAK")  # Windows: Ctrl-Break
 OWNED = tuple(n for n in (INT, TERM, HUP, QUIT, TSTP, CONT, WINCH, ALRM, BREAK) if n)
 
@@ -56,6 +58,16 @@ _CALM_LOOKS = 4
 _SETTLE_SECS = 0.5
 _KNOCKS, _KNOCK_SECS = 20, 0.005
 _DEADLY = tuple(cause.signal for cause in end.DEADLY)
+
+
+def name_of(number: int) -> str:
+    """`SIGINT`, or `signal 37` where it has no name."""
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 class Busy:

@@ -14,14 +14,13 @@ from msgspec import Struct, field
 
 from jp.interrupt import children
 from jp.interrupt.checkpoint import checkpoint
-from jp.interrupt.signals import INT
+from jp.interrupt.signals import INT, KILL
 from jp.plugin import messages, wire
 from jp.plugin.check_left import marked, now
 from jp.plugin.exchange import Exchange
 from jp.plugin.messages import Message
 from jp.plugin.wire import Faulty, MalformedError
 from jp.terminal.sanitize import one_line
-from jp.tool.watch import KILL
 
 MARK = "PLUGIN_CHECK_RUN"  # in the environment: names what the plugin has started
 

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import inspect
 
 from jp.errors import nearest
+from jp.interrupt.signals import name_of
 from jp.plugin import asking, messages
 from jp.plugin.check_run import Line, Record, shortened
 from jp.plugin.discovery import PREFIX, is_command
@@ -166,7 +167,7 @@ def _type(message: object) -> str:
 
 
 def _how(status: int) -> str:
-    return f"exit status {status}" if status >= 0 else f"killed by signal {-status}"
+    return f"exit status {status}" if status >= 0 else f"killed by {name_of(-status)}"
 
 
 def with_stderr(hint: str | None, record: Record) -> str | None:

@@ -21,7 +21,6 @@ from jp.plugin.wire import Faulty, Lines, MalformedError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Callable, Mapping, Sequence
 
     from jp.interrupt.children import Child
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
     Judged = tuple[str, Stamp | None]
     Answer = Description | str
-else:
-    import _signal
 
 PATIENCE_SECS = 5.0
 LIMIT = 1 << 20  # bytes of what it writes
@@ -40,7 +37,6 @@ _REST_SECS = 0.5  # for its own end once it has answered, and to hear how it end
 _HELD_SECS = 1.0  # that a thread may be late
 _ERRORS = 4096  # bytes of its stderr
 _CHUNK = 65536
-_KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 
 
 def describe(
@@ -139,7 +135,7 @@ class _Asked:
     def kill(self) -> None:
         """End it and all that it has started. Never blocks; any thread."""
         if self._child is not None:
-            self._child.kill_group(_KILL)
+            self._child.kill_group(signals.KILL)
 
     # --- on the thread that listens
 
@@ -199,7 +195,7 @@ class _Asked:
         how = ""
         if child.returncode:
             code = child.returncode
-            how = f" (exit status {code})" if code > 0 else f" (killed by signal {-code})"
+            how = f" (exit status {code})" if code > 0 else f" (killed by {signals.name_of(-code)})"
         said = self._errors.decode("utf-8", "replace").strip().splitlines()
         return f"it ended without describing itself{how}" + (f": {said[-1].strip()[:200]}" if said else "")
 

@@ -12,6 +12,7 @@ from jp import log
 from jp.interrupt import checkpoint, end, ladder
 from jp.interrupt.mailbox import EmptyError, Mailbox
 from jp.interrupt.router import Scope
+from jp.interrupt.signals import CONT, INT, KILL, name_of
 from jp.interrupt.token import Shutdown
 from jp.plugin import link, messages
 from jp.plugin.errors import PluginError
@@ -26,7 +27,6 @@ from jp.terminal.promptability import NotPromptable, Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Callable
 
     from jp.ask.asker import Asker
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
     from jp.plugin.requests import Data
     from jp.terminal.promptability import Promptability
 
-else:
-    import _signal
-
-INT, CONT = int(_signal.SIGINT), int(getattr(_signal, "SIGCONT", 0))
-KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 
 LEFT_SECS = 1.0  # for the process to end after `exit`, and after it has closed its stdout
 REAP_SECS = 2.0  # for the system to end what was killed
@@ -380,7 +375,7 @@ class Host:
         if code is None:
             return "it could not be ended"
         if code < 0:
-            return f"it was killed by {_signal_name(-code)}"
+            return f"it was killed by {name_of(-code)}"
         return f"it left with exit status {code} and without `exit`"
 
     def _clean_up(self) -> None:
@@ -426,12 +421,3 @@ class Host:
 
     def _say(self, line: str) -> None:
         log.log(log.INFO, "plugin", line, plugin=self._name, stream="stderr")
-
-
-def _signal_name(number: int) -> str:
-    import signal
-
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -12,23 +12,19 @@ import os
 from jp.interrupt import end, ladder
 from jp.interrupt.mailbox import Mailbox
 from jp.interrupt.router import Scope
-from jp.interrupt.signals import take_foreground
+from jp.interrupt.signals import CONT, STOP, TSTP, TTIN, TTOU, take_foreground
 from jp.terminal.promptability import Asking, NotPromptable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Callable
 
     from jp.ask.asker import Asker
     from jp.ask.dialogue import Dialogue
     from jp.interrupt.children import Child
     from jp.interrupt.router import Router
-else:
-    import _signal
 
-_CONT, _TSTP, _STOP = (int(getattr(_signal, name, 0)) for name in ("SIGCONT", "SIGTSTP", "SIGSTOP"))
-_WANTS_TERMINAL = (int(getattr(_signal, "SIGTTIN", 0)), int(getattr(_signal, "SIGTTOU", 0)))
+_WANTS_TERMINAL = (TTIN, TTOU)
 
 
 class Returned:
@@ -82,7 +78,7 @@ class Lender:
         """The plugin was stopped; `asking`: a prompt of it is up, or waits, which is seen to first."""
         if self._child.stopped is None:
             return  # it goes on already
-        if signal == _TSTP and self._pauses and not self.lent:
+        if signal == TSTP and self._pauses and not self.lent:
             self._pauses -= 1
             return
         self._noted = signal in _WANTS_TERMINAL
@@ -90,7 +86,7 @@ class Lender:
             return  # that is what it is lent for
         if self.lent:
             # It must not keep the keyboard, however it was stopped; Ctrl-Z may come as SIGSTOP from its own handler.
-            self._suspended = signal in (_TSTP, _STOP)
+            self._suspended = signal in (TSTP, STOP)
             self.take_back()
         elif not self._noted:
             self._note_stop()
@@ -127,12 +123,12 @@ class Lender:
         """The job is about to be stopped: so is the plugin. In a signal handler."""
         if self._child.stopped is None:
             self._pauses += 1
-            self._child.kill_group(_TSTP)
+            self._child.kill_group(TSTP)
 
     def unpause(self) -> None:
         """The job goes on: so does the plugin, but for one that is to have the terminal first."""
         if not self._suspended:
-            self._child.kill_group(_CONT)
+            self._child.kill_group(CONT)
 
     def close(self) -> None:
         """The plugin is gone."""
@@ -209,7 +205,7 @@ class _Loan:
                 try:
                     end.lent_foreground.append(fd)
                     os.tcsetpgrp(fd, child.pgid)
-                    child.kill_group(_CONT)
+                    child.kill_group(CONT)
                     while not self._back.get():
                         scope.read()
                 except OSError:

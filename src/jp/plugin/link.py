@@ -12,6 +12,7 @@ from threading import Event
 from jp import log
 from jp.interrupt import children
 from jp.interrupt.mailbox import Mailbox
+from jp.interrupt.signals import KILL
 from jp.plugin.outbox import Outbox
 from jp.plugin.wire import Lines, MalformedError
 from jp.terminal.modes import waiting
@@ -19,16 +20,12 @@ from jp.tool.output import Errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from jp.interrupt.children import Child
-else:
-    import _signal
 
 _CHUNK = 65536
 _FULL = 32 * 1024  # bytes: a full pipe holds at least as many, for writes are not cut at the ends of its pages
-_KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 _BATCHES = 4  # that may wait for the host
 _LINES_EVERY_SECS = 10.0  # stderr: after this long, as many lines as the first time may be logged again
 
@@ -121,7 +118,7 @@ class Link:
             _thread.start_new_thread(self._listen, (stderr,))
             _thread.start_new_thread(self._read, (stdout,))
         except RuntimeError as error:
-            self.child.kill_group(_KILL)
+            self.child.kill_group(KILL)
             self.end()
             raise OSError(errno.EAGAIN, f"{error} to listen to the plugin", argv[0]) from error
 

@@ -20,6 +20,7 @@ import time
 from jp import log as jp_log
 from jp.errors import JpError
 from jp.interrupt import children, signals
+from jp.interrupt.signals import KILL, TERM
 from jp.tool import watch
 from jp.tool.command_line import argv, formatter, key
 from jp.tool.definition import FORMAT
@@ -28,7 +29,7 @@ from jp.tool.output import MAX_CONTENT, Captured, Errors, Spill, shortened
 from jp.tool.redaction import secrets_of, without_secrets
 from jp.tool.reply import parse
 from jp.tool.slots import Slots
-from jp.tool.watch import KILL, TERM, Watch
+from jp.tool.watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ class LocalRun:
         if child.returncode is None:
             return f"{self._name} could not be ended"
         if child.returncode < 0:
-            return f"{self._name} was killed by {_signal_name(-child.returncode)}"
+            return f"{self._name} was killed by {signals.name_of(-child.returncode)}"
         return f"{self._name} failed with exit status {child.returncode}"
 
     def _not_started(self, command: list[str], error: Exception) -> str:
@@ -278,12 +279,3 @@ def _report(ending: str, out: str, err: str) -> str:
         if text.strip():
             parts.append(f"{name}:\n{text.rstrip()}")
     return "\n\n".join(parts)
-
-
-def _signal_name(number: int) -> str:
-    import signal
-
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -4,16 +4,14 @@ import os
 import time
 
 from jp.interrupt import standing
+from jp.interrupt.signals import KILL, TERM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Callable
 
     from jp.interrupt.children import Child
     from jp.tool.output import Captured, Errors
-else:
-    import _signal
 
 CANCEL_SECS = 0.5  # between the two signals of a cancellation
 LIMIT_SECS = 1.0  # between those of the time limit
@@ -23,7 +21,6 @@ _LOOK_SECS = 0.02
 _REST_SECS = 0.5  # the longest wait without a look, should nobody wake it
 _CHUNK = 65536
 
-TERM, KILL = int(_signal.SIGTERM), int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 
 # How it came to its end.
 EXITED, CANCELLED, LIMIT, STOPPED = "exited", "cancelled", "limit", "stopped"

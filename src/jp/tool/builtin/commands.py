@@ -7,9 +7,10 @@ import os
 import threading
 
 from jp.interrupt import children
+from jp.interrupt.signals import KILL, TERM
 from jp.tool.outcome import Failure, Success
 from jp.tool.output import Captured, Errors, Spill
-from jp.tool.watch import EXITED, KILL, LIMIT, STOPPED, TERM, Watch
+from jp.tool.watch import EXITED, LIMIT, STOPPED, Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,19 +6,16 @@ import sys
 
 from jp.errors import JpError
 from jp.interrupt import children
+from jp.interrupt.signals import KILL
 from jp.interrupt.standing import clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal as _signal
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from jp.interrupt.children import Child
     from jp.tool.builtin.work import Work
-else:
-    import _signal
 
-_KILL = int(getattr(_signal, "SIGKILL", _signal.SIGTERM))
 _SLICE = 0.2
 _REAP_SECS = 2.0
 _PIECE = 64 * 1024
@@ -62,14 +59,14 @@ def answer(
     except OSError as error:
         raise HelperFailed(f"{argv[0]} could not be started: {error.strerror or error}") from error
     try:
-        with work.stopping(lambda _: child.kill_group(_KILL)):
+        with work.stopping(lambda _: child.kill_group(KILL)):
             _send(child, request)
             yield from _received(work, child, secs)
         work.checkpoint()
         if not child.exited.wait(_REAP_SECS) or child.returncode:
             raise HelperFailed(f"a helper of JP, {os.path.basename(argv[0])}, failed with status {child.returncode}")
     finally:
-        child.kill_group(_KILL)
+        child.kill_group(KILL)
         for fd in (child.stdin, child.stdout):
             if fd is not None:
                 os.close(fd)

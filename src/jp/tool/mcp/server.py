@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from jp.interrupt.children import PIPE, Child, spawn
+from jp.interrupt.signals import name_of
 from jp.log import DEBUG, INFO, log
 from jp.tool.mcp.errors import RefusedError, not_started
 from jp.tool.mcp.launch import ROOT_VARIABLE, environment, in_workspace, of_the_user, resolve, verify
@@ -173,4 +174,4 @@ class Server:
         try:
             return f"was killed by {signal.Signals(-status).name}"
         except ValueError:
-            return f"was killed by signal {-status}"
+            return f"was killed by {name_of(-status)}"
