@@ -183,7 +183,7 @@ class _Loan:
             self._asker.run(self._lend, about="for a program that reads the terminal itself")
         except NotPromptable as error:
             refused = error
-        except Exception as error:
+        except Exception as error:  # the host waits to hear of it
             refused = NotPromptable(f"the terminal can't be lent: {error}")
         if not self._begun:
             self._post(Returned(refused))

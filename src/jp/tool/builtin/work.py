@@ -105,6 +105,7 @@ class Work:
         self.place = place
         self.invocation = invocation
         self.cancelled = False
+        self.hurried = False  # the cancel was to act at once
         self._stops: dict[int, Stop] = {}
         self._next = itertools.count().__next__
         self._lock = threading.RLock()  # once a context has been left, what it was to stop is not touched any more
@@ -124,6 +125,7 @@ class Work:
         """Any thread; never blocks. What is called here must not block either."""
         with self._lock:
             self.cancelled = True
+            self.hurried = self.hurried or now
             for stop in list(self._stops.values()):
                 stop(now)
 
@@ -191,7 +193,7 @@ class Stopping:
             self._key = self._work._next()
             self._work._stops[self._key] = self._stop
             if self._work.cancelled:
-                self._stop(False)
+                self._stop(self._work.hurried)
 
     def __exit__(self, *_: object) -> None:
         with self._work._lock:
